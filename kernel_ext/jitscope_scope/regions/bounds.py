@@ -19,9 +19,14 @@ class Bounds:
     """The intervals of whole numbers in statements: of loops' counts, of numbers that the statements leave alone, and of what they bind."""
 
     def __init__(
-        self, body: naming.Statements, values: Mapping[str, object], after: Mapping[str, object] = MappingProxyType({})
+        self,
+        body: naming.Statements,
+        values: Mapping[str, object],
+        after: Mapping[str, object] = MappingProxyType({}),
+        held: Mapping[str, Interval] = MappingProxyType({}),
     ) -> None:
-        self.values, self.after = values, after
+        """`held` are numbers that are checked while the statements run."""
+        self.values, self.after, self.held = values, after, held
         self.bound = naming.bound(body) | naming.stored_into(body)
         self.given: dict[str, list[ast.expr | None]] = {}
         """All that is bound to a name; None where that is not a plain expression."""
@@ -87,6 +92,8 @@ class Bounds:
         return found is not None and max(map(abs, found)) < 2**31
 
     def _of_name(self, name: str) -> Interval | None:
+        if name in self.held:
+            return self.held[name]
         found = self.values.get(name)
         before = (int(found), int(found)) if isinstance(found, (int, np.integer)) else None
         if name not in self.bound or isinstance(found, list):
@@ -163,6 +170,8 @@ class Bounds:
                 return self._of_call(ast.unparse(func), args)
             case ast.Subscript(value=ast.Name(id=name)) if name not in self.bound:
                 return _of_elements(self.values.get(name))
+            case ast.Subscript(value=ast.Tuple(elts=parts) | ast.List(elts=parts)):
+                return _hull(map(self.of, parts))
             case ast.Attribute(attr="size") | ast.Subscript(value=ast.Attribute(attr="shape")):
                 return (0, 2**40)
             case ast.Compare() | ast.BoolOp():
@@ -192,8 +201,14 @@ class Bounds:
             return (min(corners), max(corners))
         if isinstance(op, ast.Pow) and right[0] >= 0 and left[0] >= 0 and left[1].bit_length() * right[1] < 80:
             return (left[0] ** right[0], left[1] ** right[1])
+        if isinstance(op, (ast.FloorDiv, ast.Mod)):
+            return _quotient(op, left, right)
         if isinstance(op, ast.BitAnd) and left[0] >= 0 and right[0] >= 0:
             return (0, min(left[1], right[1]))
+        if isinstance(op, (ast.BitOr, ast.BitXor)) and left[0] >= 0 and right[0] >= 0:
+            return (0, 2 ** max(left[1].bit_length(), right[1].bit_length()) - 1)
+        if isinstance(op, ast.LShift) and 0 <= right[0] and right[1] < 64:
+            return (min(left[0], left[0] << right[1]), max(left[1], left[1] << right[1]))
         if isinstance(op, ast.RShift) and left[0] >= 0 and right[0] >= 0:
             return (0, left[1])
         return None
@@ -290,7 +305,29 @@ def _gone_through(s: ast.For, target: ast.Name) -> ast.expr | None:
             return ast.Subscript(args[places[0]], ast.Constant(0), ast.Load()) if places else None
         case ast.Name():
             return ast.Subscript(s.iter, ast.Constant(0), ast.Load())
+        case ast.Tuple(elts=[_, *_] as parts) | ast.List(elts=[_, *_] as parts):
+            return _any_of([_part_of(s.target, target, p) for p in parts])
     return None
+
+
+def _part_of(targets: ast.expr, target: ast.Name, value: ast.expr) -> ast.expr | None:
+    """What a target gets of a value that is taken apart."""
+    match targets, value:
+        case ast.Name(), _:
+            return value
+        case ast.Tuple(elts=names), ast.Tuple(elts=parts) | ast.List(elts=parts) if len(names) == len(parts):
+            return next((p for n, p in zip(names, parts, strict=True) if n is target), None)
+    return None
+
+
+def _any_of(parts: list[ast.expr | None]) -> ast.expr | None:
+    """An expression that may be any of these."""
+    first, *rest = parts
+    for p in rest:
+        if first is None or p is None:
+            return None
+        first = ast.IfExp(ast.Constant(True), first, p)
+    return first
 
 
 def own_part(s: ast.Assign, name: str) -> ast.expr | None:
@@ -306,9 +343,17 @@ def own_part(s: ast.Assign, name: str) -> ast.expr | None:
 def _of_elements(value: object) -> Interval | None:
     if isinstance(value, (list, tuple)) and value and all(type(v) is int for v in value):
         return (min(value), max(value))
+    if isinstance(value, (list, tuple)) and value and all(isinstance(v, (list, tuple)) for v in value):
+        return _hull(map(_of_elements, value))
     if isinstance(value, np.ndarray) and value.dtype.kind in "biu" and value.dtype != np.uint64 and value.size:
         return (int(value.min()), int(value.max()))
     return None
+
+
+def _quotient(op: ast.operator, left: Interval, right: Interval) -> Interval:
+    """What a division gives by a number of either sign, which is not zero where it is taken."""
+    most = max(map(abs, left if isinstance(op, ast.FloorDiv) else right))
+    return (-most, most)
 
 
 def _rises(node: ast.expr) -> bool:

@@ -34,6 +34,8 @@ class Functions:
         """Whether a name stands for this value wherever the region's function reads it."""
         self.hand_in: Callable[[str, object], bool] = lambda name, value: False
         """Whether a value that a function keeps can be handed in under a name of its own; it is known by that name from then on."""
+        self.tests: dict[str, str] = {}
+        """Names in whose place their values stand, and what has to be true of them before the region."""
         self.kept: dict[str, str] = {}
         """Those names, and the text of their values in the cell."""
 

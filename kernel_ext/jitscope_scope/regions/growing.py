@@ -10,7 +10,7 @@ import numpy as np
 
 from . import naming
 from .answers import CannotCompile
-from .homes import Home, is_array
+from .homes import Home, is_array, shares
 from .watching import Visit
 
 
@@ -90,6 +90,34 @@ def afterwards(name: str, result: str, visit_after: object, column: str | None, 
     if home.arrays != "numpy" and not is_array(last):
         raise CannotCompile(0, "object", f"`{name}` takes a {type(last).__name__}", name)
     return f"{name}.extend({result})"
+
+
+def no_views(name: str, visit: Visit) -> None:
+    """Refuses a list that takes views of arrays of before the region: what is stored into these later is seen in its elements."""
+    taken, before = visit.ends.get(name), visit.values.get(name)
+    known = len(before) if isinstance(before, list) else 0
+    if not isinstance(taken, list) or len(taken) <= known:
+        return
+    for new in (taken[known], taken[-1]):
+        for n, v in visit.live.items():
+            if isinstance(new, np.ndarray) and isinstance(v, np.ndarray) and new is not v and shares(v, new):
+                raise CannotCompile(0, "effect", f"`{name}` takes views of `{n}` (aliasing)", name)
+
+
+def put_last(body: naming.Statements, visit: Visit) -> dict[str, str]:
+    """Lists whose last element is the array that a name stands for in the end, and the name: each turn appends it, and leaves it alone
+    from there on."""
+    found: dict[str, str] = {}
+    turn = body[-1].body if isinstance(body[-1], (ast.For, ast.While)) and not naming.leaves(body[-1].body) else []
+    for k, s in enumerate(turn):
+        match s:
+            case ast.Expr(
+                value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append"), args=[ast.Name(id=of)])
+            ) if of not in naming.bound(turn[k + 1 :]):
+                taken, last = visit.ends.get(name), visit.ends.get(of)
+                if isinstance(last, np.ndarray) and isinstance(taken, list) and taken and taken[-1] is last:
+                    found[name] = of
+    return found
 
 
 def in_places(visit: Visit, bound: Collection[str], home: Home) -> dict[str, str]:

@@ -38,7 +38,7 @@ def in_elements(
 
 def bounded(found: Mapping[str, str], body: naming.Statements, values: Mapping[str, object], visit: Visit) -> None:
     """Raises CannotCompile where whole numbers without a bound are kept in one of the lists. `body` has elements as numbers."""
-    bounds = Bounds(body, values, visit.after)
+    bounds = Bounds(body, values, visit.after, visit.held)
     whole = [n for n in found if np.asarray(visit.after[n]).dtype.kind == "i"]
     for n in (n for n in whole if any(type(v) is int for v in visit.after[n])):  # type: ignore[attr-defined]
         if not bounds.stays(f"{n}[]") and not bounds.adds(f"{n}[]"):

@@ -30,13 +30,13 @@ class Loop:
         self.w, self.s, self.live, self.guard = writer, s, live, guard
         self.stops = naming.breaks(body)
         self.stop = writer.fresh("stop")
-        self.body = _without_leaving(body, self.stop) if naming.leaves(body) else body
+        self.body = without_leaving(body, self.stop) if naming.leaves(body) else body
         target = {n.id for n in ast.walk(s.target) if isinstance(n, ast.Name)} if isinstance(s, ast.For) else set()
         written = (naming.bound(body) | naming.stored_into(body)) - target - writer.columns
         early = naming.read_first(self.body) - target
         if isinstance(s, ast.While):
             early |= naming.loaded([s.test])
-        unsure = written - naming.bound_for_certain(self.body) - naming.stored_into(body)
+        unsure = written - naming.bound_for_certain(self.body) - (naming.stored_into(body) - naming.bound(body))
         self.target, self.unsure = target, unsure
         kept = self._kept(written if self._may_be_empty() or isinstance(s, ast.While) else unsure & written)
         self.before = sorted(written & (early | naming.stored_into(body)) - _made_inside(body, early) | kept)
@@ -243,7 +243,7 @@ def _spread(body: naming.Statements, w: Statements) -> None:
                 w.moving.add(s.target.id)
 
 
-def _without_leaving(body: list[ast.stmt], stop: str) -> list[ast.stmt]:
+def without_leaving(body: list[ast.stmt], stop: str) -> list[ast.stmt]:
     """The same body with flags instead of `break` and `continue`: what stands after them is done only while no flag is set."""
     done: list[ast.stmt] = []
     for k, s in enumerate(body):
@@ -257,8 +257,8 @@ def _without_leaving(body: list[ast.stmt], stop: str) -> list[ast.stmt]:
             ends, other = _always_leaves(s.body), _always_leaves(s.orelse)
             if sum(isinstance(n, ast.If) for r in rest for n in ast.walk(r)) > 8:
                 raise CannotCompile(s.lineno, "value read by Python", "the loop is left in the middle of a branch")
-            yes = _without_leaving([*s.body, *([] if ends else rest)], stop)
-            no = _without_leaving([*s.orelse, *([] if other else rest)], stop)
+            yes = without_leaving([*s.body, *([] if ends else rest)], stop)
+            no = without_leaving([*s.orelse, *([] if other else rest)], stop)
             return [*done, ast.copy_location(ast.If(s.test, yes or [ast.copy_location(ast.Pass(), s)], no), s)]
         done.append(s)
     return done

@@ -75,7 +75,7 @@ def as_arrays(body: naming.Statements, visit: Visit, values: dict[str, object]) 
         return MadeLists(whole, visit)
     inside, elements = in_elements(found, body, visit)
     bounded(found, inside, elements, visit)
-    writer = _Writer(found, grown, visit, numpy_in(values), Bounds(body, visit.values, visit.after))
+    writer = _Writer(found, grown, visit, numpy_in(values), Bounds(body, visit.values, visit.after, visit.held))
     new = [t for s in body for t in writer.written(copy.deepcopy(s))]
     given = {n: f"numpy.asarray({n})" for n in found if type(visit.values.get(n)) is list}
     given |= {n: _of_same(n, np.asarray(visit.after[f"whole_of_{n}"])) for n in longer if f"whole_of_{n}" in found}

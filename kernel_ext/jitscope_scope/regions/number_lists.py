@@ -125,7 +125,7 @@ def bounded(name: str, body: naming.Statements, values: Mapping[str, object], vi
     """Raises CannotCompile where whole numbers without a bound are stored into a list. `body` has elements as numbers."""
     if np.asarray(visit.values[name]).dtype.kind != "i":
         return
-    element, bounds = f"{name}[]", Bounds(body, values, visit.after)
+    element, bounds = f"{name}[]", Bounds(body, values, visit.after, visit.held)
     if bounds.stays(element) or bounds.adds(element):
         return
     stores = [s for b in body for s in ast.walk(b) if isinstance(s, ast.stmt)]

@@ -44,11 +44,16 @@ class EditText:
 
     def guarded(self, tests: Sequence[str], body: Sequence[ast.stmt]) -> EditText:
         """The edit where the tests are true, else the statements as they are."""
-        if not tests:
-            return self
+        return replace(self, tests=(*self.tests, *tests), call=self._under(tests, body)) if tests else self
+
+    def under_tests(self, body: Sequence[ast.stmt]) -> EditText:
+        """The edit with its own tests before the call."""
+        return replace(self, call=self._under(self.tests, body)) if self.tests else self
+
+    def _under(self, tests: Sequence[str], body: Sequence[ast.stmt]) -> tuple[str, ...]:
         plain = [line for s in body for line in ast.unparse(s).splitlines()]
         call = [f"if {' and '.join(tests)}:", *(f"    {line}" for line in self.call)]
-        return replace(self, call=(*call, "else:", *(f"    {line}" for line in plain)), tests=(*self.tests, *tests))
+        return (*call, "else:", *(f"    {line}" for line in plain))
 
 
 def placed_at(new: _Node, old: ast.AST) -> _Node:

@@ -9,7 +9,7 @@ from types import ModuleType
 
 import numpy as np
 
-from . import naming
+from . import named_turns, naming
 from .answers import CannotCompile
 from .expressions import MISSING, Expressions, difference
 from .functions import Functions
@@ -487,8 +487,8 @@ class Statements:
             return [f"for {ast.unparse(s.target)} in {self.text(s.iter)}:", *indent(self.block(s.body, live, guard))]
         if s.orelse:
             raise CannotCompile(s.lineno, "object", "the loop has an `else`")
-        if isinstance(s.iter, (ast.Tuple, ast.List)) and not naming.leaves(s.body):
-            return [f"for {ast.unparse(s.target)} in {self.text(s.iter)}:", *indent(self.block(s.body, live, guard))]
+        if (named := named_turns.spelled_out(s, self)) is not None:
+            return named_turns.one_by_one(self, named, live, guard)
         first: list[str] = []
         head, length = self._counted(s, first)
         return [*first, *self.loop(s, live, guard).counted(head, length)]

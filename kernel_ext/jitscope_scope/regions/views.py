@@ -74,17 +74,33 @@ def _root_of_views(node: ast.expr) -> str | None:
 
 
 def _last_row(s: ast.For, name: str, made_inside: set[str]) -> str | None:
-    """What binds a loop's own name to the row of its last turn: `for row in a`, `for k, row in enumerate(a)`, `for x, y in zip(a, b)`."""
-    match s.target, s.iter:
-        case ast.Name(), ast.Name(id=of):
-            rows, places = [of], [name]
-        case ast.Tuple(elts=targets), ast.Call(func=ast.Name(id="zip"), args=args):
-            rows, places = [ast.unparse(a) for a in args], [ast.unparse(t) for t in targets]
-        case ast.Tuple(elts=[_, second]), ast.Call(func=ast.Name(id="enumerate"), args=[ast.Name(id=of)]):
-            rows, places = [of], [ast.unparse(second)]
-        case _:
-            return None
-    if name not in places or set(rows) & made_inside or not all(r.isidentifier() for r in rows):
+    """What binds a loop's own name to the row of its last turn: `for row in a`, `for k, (x, y) in enumerate(zip(a, b[1:]))`."""
+    found = _gone_through(s.target, s.iter)
+    if found is None or naming.loaded([s.iter]) & made_inside:
         return None
-    last = "-1" if len(rows) == 1 else f"min({', '.join(f'len({r})' for r in rows)}) - 1"
-    return f"{name} = {rows[places.index(name)]}[{last}]"
+    rows, lengths = found
+    if name not in rows:
+        return None
+    last = "-1" if len(lengths) == 1 else f"min({', '.join(lengths)}) - 1"
+    return f"{name} = {rows[name]}[{last}]"
+
+
+def _gone_through(target: ast.expr, node: ast.expr) -> tuple[dict[str, str], list[str]] | None:
+    """The arrays, or their parts, whose rows a loop gives to names, and the lengths of which the smallest is how often it turns."""
+    match target, node:
+        case ast.Tuple(elts=targets), ast.Call(func=ast.Name(id="zip"), args=args, keywords=[]) if len(targets) == len(
+            args
+        ):
+            each = [_gone_through(t, a) for t, a in zip(targets, args, strict=True)]
+            known = [e for e in each if e is not None]
+            if len(known) < len(each):
+                return None
+            return {n: of for rows, _ in known for n, of in rows.items()}, [n for _, lengths in known for n in lengths]
+        case ast.Tuple(elts=[_, second]), ast.Call(func=ast.Name(id="enumerate"), args=[inner, *_]):
+            return _gone_through(second, inner)
+        case _, ast.Call(func=ast.Name(id="range")):
+            return {}, [f"len({ast.unparse(node)})"]
+        case _ if _root_of_views(node) is not None:
+            of = ast.unparse(node)
+            return {target.id: of} if isinstance(target, ast.Name) else {}, [f"len({of})"]
+    return None

@@ -52,6 +52,8 @@ class Visit:
     """Names of variables of the function that the region stands in."""
     handed: frozenset[str] = frozenset()
     """Names of whole numbers that are handed to the compiled function in any case: they are others in each call."""
+    held: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """Python's whole numbers that the region checks to stay between two bounds."""
     around: Mapping[str, object] = field(default_factory=dict)
     """The cell's names and what they stand for in the end, also those that the region does not know."""
     places: dict[str, paths.Leaf] = field(default_factory=dict)

@@ -15,6 +15,7 @@ from . import (
     ends,
     few_turns,
     growing,
+    identities,
     in_place,
     kinds,
     list_buffers,
@@ -24,6 +25,7 @@ from . import (
     number_lists,
     shrinking,
     texts,
+    whole_numbers,
     words,
 )
 from .answers import CannotCompile
@@ -32,6 +34,7 @@ from .bounds import Bounds
 from .effects import Effects
 from .functions import Functions
 from .homes import Home, home_of, is_number, shares
+from .inlined_calls import inlined
 from .library_statements import unchanged
 from .loop_ends import left
 from .loops import indent
@@ -84,6 +87,7 @@ def written_by_turns(
         return None
     live = live | naming.bound(found.body) - naming.bound(body)
     edit = _translated(found.body, found.visit, live, name, home, definitions, (loop.lineno, frozenset(static)))
+    edit = edit.under_tests(found.body)
     return replace(edit, call=(*found.before, *edit.call, *found.after))
 
 
@@ -171,9 +175,16 @@ def _written(
 ) -> EditText:
     home = home_of(body, visit.values)
     try:
-        noted, seen, mixed = kinds.noted(body, visit, live, name) if home.numpy else (body, visit, {})
-        edit = _translated(noted, seen, live | {flag for flag, _ in mixed.values()}, name, home, definitions)
-        return kinds.restored(edit, mixed, visit.values) if mixed else edit
+        whole, seen = inlined(body, visit, definitions) if home.numpy else (body, visit)
+        noted, seen, mixed = kinds.noted(whole, seen, live, name) if home.numpy else (whole, seen, {})
+        noted, seen, one = identities.noted(noted, seen, live, name) if home.numpy else (noted, seen, {})
+        noted, seen, exact = whole_numbers.noted(noted, seen, name) if home.numpy else (noted, seen, "")
+        flags = {flag for flag, _ in mixed.values()} | one.keys() | {exact} - {""}
+        edit = _translated(noted, seen, live | flags, name, home, definitions)
+        edit = identities.restored(edit, one, visit.values) if one else edit
+        edit = kinds.restored(edit, mixed, visit.values) if mixed else edit
+        edit = whole_numbers.guarded(edit, exact, name, body, seen) if exact else edit
+        return edit.under_tests(body)
     except CannotCompile as reason:
         write = lambda b, v, n: _written(b, v, n, name, definitions)
         if (cut := _cut_at_stops(body, visit, live, name, definitions, write)) is not None:
@@ -212,8 +223,9 @@ def _translated(
     definitions: Mapping[tuple[str, int], ast.FunctionDef],
     turns: tuple[int, frozenset[str]] = (0, frozenset()),
 ) -> EditText:
-    """`turns` are the line of a loop whose turns are traced one by one, and the whole numbers that are known in each."""
-    plain, seen = body, dict(visit.values)
+    """`turns` are the line of a loop whose turns are traced one by one, and the whole numbers that are known in each. The edit's tests
+    are still to be put before it."""
+    seen = dict(visit.values)
     body, definitions = changing_names.handed_in(body, visit, definitions)
     made_lists = lists_made.as_arrays(body, visit, seen) if home.numpy else lists_made.MadeLists(body, visit)
     body, visit, live = made_lists.body, made_lists.visit, live | made_lists.longer.keys()
@@ -287,11 +299,14 @@ def _translated(
     writer.columns = frozenset(columns)
     outs = sorted(n for n in written_names & live if n in visit.after and n not in appended)
     lines = _whole(body, writer, live | set(outs) | set(rows))
+    replaced = functions.tests.keys() - naming.loaded([ast.parse("\n".join([*functions.lines, *lines]))])
     reads = sorted(
         {
             n
             for n in (naming.read_first(body) | naming.bound_or_not(body) & arrays | functions.reads | stored)
-            if (n in visit.values or n in at_ends or n in functions.kept) and _goes_in(values[n], n, appended)
+            if (n in visit.values or n in at_ends or n in functions.kept)
+            and _goes_in(values[n], n, appended)
+            and n not in replaced
         }
     )
     for n in reads:
@@ -327,15 +342,17 @@ def _translated(
         *(["import numpy"] if (numbers.keys() | letters | made_lists.given.keys()) & set(reads) else []),
         *imports_of(home, jnp, lax, "\n".join(definition)),
     ]
-    edit = EditText(
+    return EditText(
         tuple(imports),
         tuple(definition),
         tuple(call),
-        tuple(at_ends.get(n, n.partition("_of_")[0] if n in functions.kept else n) for n in reads),
+        tuple(
+            at_ends.get(n, n.partition("_of_")[0] if n in functions.kept else n) for n in [*reads, *sorted(replaced)]
+        ),
         frozenset(functions.names),
         allowed_in(home),
+        tests=(*tests, *functions.tests.values()),
     )
-    return edit.guarded(tests, plain)
 
 
 def _unmasked(
@@ -439,7 +456,7 @@ def _counts_only(name: str, body: naming.Statements, values: Mapping[str, object
     """Refuses Python's whole numbers that grow by more than counting: they have no bound, compiled ones have."""
     if type(visit.after.get(name)) is not int:
         return
-    bounds = Bounds(body, values, visit.after)
+    bounds = Bounds(body, values, visit.after, visit.held)
     if bounds.stays(name) or bounds.adds(name):
         return
     for s in [n for b in body for n in ast.walk(b) if isinstance(n, ast.stmt)]:
@@ -486,6 +503,7 @@ def _call(
         final, value = visit.ends[n], visit.after[n]
         first = objects.get(id(final)) if isinstance(final, np.ndarray) else None
         if n in made_lists.texts:
+            growing.no_views(n, visit)
             same = seen.setdefault(id(final), n)
             tail += made_lists.kept_again(n, visit)
             binds.append(f"{n} = {same}" if same != n else made_lists.bound(n, f"{result}[{k}]"))
@@ -518,8 +536,10 @@ def _call(
             raise CannotCompile(0, "object", f"`{n}` becomes a {type(value).__name__}", n)
     for k, n in enumerate(lists, len(outs)):
         end = f"[:{result}[{len(outs) + len(lists) + in_rows.index(n)}]]" if n in in_rows else ""
+        growing.no_views(n, visit)
         again = made_lists.extended(n, f"{result}[{k}]") if n in made_lists.rows else None
         binds.append(again or growing.afterwards(n, f"{result}[{k}]{end}", visit.after[n], None, home))
+    tail += [f"{n} = {m}[-1]" for m, n in growing.put_last(body, visit).items() if m in lists and n in outs]
     ends = [f"{name}_{first}" for first in moved]
     return [*lines, *binds, *tail, f"del {', '.join([result, *ends])}"]
 

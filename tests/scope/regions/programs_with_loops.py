@@ -371,4 +371,73 @@ x = rng.normal(size=400); hop, size = 16, 32; S = np.zeros((20, 17)); starts = n
 for m in range(20):
     S[m] = np.abs(np.fft.rfft(x[m * hop:m * hop + size]))
     means[m] = x[starts[m]:starts[m] + size].mean()
+=== neighbours that the text names, some of which are passed over
+grid = (rng.random((12, 12)) < 0.4) * 1; ages = np.zeros((12, 12), int)
+---
+for t in range(20):
+    total = np.zeros(grid.shape, dtype=int)
+    for dy in (-1, 0, 1):
+        for dx in (-1, 0, 1):
+            if dy == 0 and dx == 0:
+                continue
+            total += np.roll(np.roll(grid, dy, axis=0), dx, axis=1)
+    grid = ((total == 3) | ((grid == 1) & (total == 2))) * 1
+    ages = (ages + 1) * grid
+=== neighbours inside of a wall, a loop that is left by a value
+heights = rng.random(40); places = np.arange(40); flat = np.zeros(40)
+---
+for i in range(40):
+    lowest = heights[i]
+    for d in (-2, -1, 1, 2, 3):
+        j = i + d
+        if j < 0 or j >= 40:
+            continue
+        if heights[j] > 0.9:
+            flat[i] = 1.0
+            break
+        if heights[j] < lowest:
+            lowest = heights[j]
+            places[i] = j
+    flat[i] += lowest
+=== Metropolis over rows of two arrays at once, what was taken last
+moves = rng.normal(size=(60, 2)); logs = np.log(rng.random(60)); x = np.zeros(2); kept = np.zeros((60, 2)); best = x; low = 9.0
+---
+for i, (d, u) in enumerate(zip(moves, logs[:60])):
+    y = x + d
+    e = (y ** 2).sum() / 2
+    if u < (x ** 2).sum() / 2 - e:
+        x = y
+        if e < low:
+            best, low = x, e
+    kept[i] = x
+=== Collatz, whole numbers that are checked
+longest = 1; of = 1
+---
+for start in range(1, 200):
+    n, length = start, 1
+    while n != 1:
+        if n % 2 == 0:
+            n //= 2
+        else:
+            n = 3 * n + 1
+        length += 1
+    if length > longest:
+        longest, of = length, start
+=== common divisors by Euclid
+pairs = 0
+---
+for a in range(1, 30):
+    for b in range(1, 30):
+        p, q = a, b
+        while q:
+            p, q = q, p % q
+        if p == 1:
+            pairs += 1
+=== powers that grow, among flags of bits
+f = 1; bits = 0
+---
+for k in range(1, 16):
+    f = f * k
+    bits = (bits << 1) ^ (f & 5)
+    bits = bits % 1021
 """)

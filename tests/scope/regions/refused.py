@@ -555,4 +555,14 @@ for it in range(6):
         mask = lab == k
         if mask.any():
             centers[k] = pts[mask].mean(axis=0)
+=== a list that takes rows, which are views -> effect @ 3
+X = rng.normal(size=(12, 3)); s = 0.0; kept = []
+---
+for row in X:
+    s = s + row.sum()
+    kept.append(row)
+=== parts in a comprehension, which are views -> effect @ 1
+X = rng.normal(size=(12, 4))
+---
+parts = [X[i].reshape(2, 2) for i in range(12)]
 """)

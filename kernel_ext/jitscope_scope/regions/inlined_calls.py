@@ -1,0 +1,202 @@
+"""Calls of the cells' functions that compute with Python's whole numbers (`steps = collatz(k)`), with the function's statements in the call's
+place: the bounds of such numbers are then seen, or checked, as those of the region's own."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import copy
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from types import FunctionType
+
+from . import naming, words
+from .bounds import Bounds
+from .functions import definition_of
+from .parts import placed_at
+from .returns import at_the_end
+from .watching import Visit
+from .whole_numbers import is_whole, without_bounds
+
+
+DEPTH = 3
+"""Calls inside of functions are looked at so deep."""
+_OTHER = (
+    *(ast.FunctionDef, ast.ClassDef, ast.Lambda, ast.Global, ast.Nonlocal, ast.Yield, ast.YieldFrom, ast.Await),
+    *(ast.Try, ast.With, ast.Raise, ast.Assert, ast.Delete, ast.Import, ast.ImportFrom, ast.NamedExpr, ast.Starred),
+)
+
+
+def inlined(
+    body: naming.Statements, visit: Visit, definitions: Mapping[tuple[str, int], ast.FunctionDef]
+) -> tuple[naming.Statements, Visit]:
+    """The statements, and what was seen with the functions' own names; as they are where all whole numbers have a bound."""
+    writer = _Writer(body, visit, definitions)
+    new = tuple(writer.block(copy.deepcopy(list(body)), DEPTH))
+    if not writer.made:
+        return body, visit
+    whole = _whole_ones(new, writer.made, visit)
+    seen = replace(visit, after={**visit.after, **dict.fromkeys(whole, 0)})
+    return (new, seen) if without_bounds(body, visit) or without_bounds(new, seen) else (body, visit)
+
+
+def _whole_ones(body: naming.Statements, made: set[str], visit: Visit) -> set[str]:
+    """Of names that the functions bind, those that only whole numbers are bound to."""
+    given = Bounds(body, visit.values).given
+    found = {n for n in made if n in given}
+    while True:
+        seen = replace(visit, after={**visit.after, **dict.fromkeys(found, 0)})
+        kept = {n for n in found if all(_may_be_whole(e, seen) for e in given[n])}
+        if kept == found:
+            return found
+        found = kept
+
+
+def _may_be_whole(node: ast.expr | None, visit: Visit) -> bool:
+    match node:
+        case None:
+            return False
+        case ast.Call(func=ast.Name(id="range"), args=args):
+            return all(is_whole(a, visit) for a in args)
+    return is_whole(node, visit)
+
+
+class _Writer:
+    def __init__(
+        self, body: naming.Statements, visit: Visit, definitions: Mapping[tuple[str, int], ast.FunctionDef]
+    ) -> None:
+        self.visit, self.definitions = visit, definitions
+        self.bound = naming.bound(body) | naming.stored_into(body)
+        self.made: set[str] = set()
+        self.count = 0
+
+    def block(self, body: list[ast.stmt], depth: int) -> list[ast.stmt]:
+        return [t for s in body for t in self._statement(s, depth)]
+
+    def _statement(self, s: ast.stmt, depth: int) -> list[ast.stmt]:
+        for part in ("body", "orelse"):
+            if isinstance(inner := getattr(s, part, None), list):
+                setattr(s, part, self.block(inner, depth))
+        first: list[ast.stmt] = []
+        for field in ("value", "test", "iter"):
+            node = getattr(s, field, None)
+            if isinstance(node, ast.expr):
+                setattr(s, field, self._called(node, first, s, depth))
+        if first and isinstance(s, ast.While):
+            leave = placed_at(ast.parse("while x:\n if not x: break").body[0], s)
+            assert isinstance(leave, ast.While) and isinstance(leave.body[0], ast.If)
+            leave.body[0].test.operand = s.test  # type: ignore[attr-defined]
+            s.body, s.test = [*first, leave.body[0], *s.body], placed_at(ast.Constant(True), s)
+            return [s]
+        return [*first, s]
+
+    def _called(self, node: ast.expr, first: list[ast.stmt], at: ast.stmt, depth: int) -> ast.expr:
+        """The expression with names in place of calls that are made in any case; `first` gets the functions' statements."""
+        for call in _calls_in_any_case(node):
+            if depth and (found := self._statements(call, at, depth)) is not None:
+                first += found[0]
+                node = _replaced(node, call, found[1])
+        return node
+
+    def _statements(self, call: ast.Call, at: ast.stmt, depth: int) -> tuple[list[ast.stmt], ast.expr] | None:
+        assert isinstance(call.func, ast.Name)
+        function = self.visit.live.get(call.func.id)
+        if not isinstance(function, FunctionType) or not words.of_users(function) or function.__closure__:
+            return None
+        node = definition_of(function, self.definitions)
+        if node is None or (given := _given(node, call)) is None or not self._may_stand_here(node, function):
+            return None
+        node = at_the_end(node)
+        if (parts := _last_value(node.body)) is None:
+            return None
+        self.count += 1
+        own = naming.bound(node.body) | given.keys()
+        names = {n: f"{n}_of_{node.name}" + (f"_{self.count}" if self.count > 1 else "") for n in own}
+        self.made |= {*names.values()}
+        rename = _Renamer(names)
+        start = [ast.Assign([ast.Name(names[n], ast.Store())], copy.deepcopy(v)) for n, v in given.items()]
+        rest = [rename.visit(copy.deepcopy(s)) for s in parts[0]]
+        value = rename.visit(copy.deepcopy(parts[1]))
+        lines = [placed_at(s, at) for s in [*start, *rest]]
+        last: list[ast.stmt] = []
+        value = self._called(placed_at(value, at), last, at, depth - 1)
+        return [*self.block(lines, depth - 1), *last], value
+
+    def _may_stand_here(self, node: ast.FunctionDef, function: FunctionType) -> bool:
+        """Whether the function's statements mean the same in the region."""
+        if node.decorator_list or any(isinstance(n, _OTHER) for s in node.body for n in ast.walk(s)):
+            return False
+        own = naming.bound(node.body) | {*naming.parameters(node)}
+        if naming.stored_into(node.body) or node.name in naming.loaded(node.body):
+            return False
+        free = naming.loaded(node.body) - own
+        missing = object()
+        outside = {n: function.__globals__.get(n, getattr(builtins, n, missing)) for n in free}
+        return not any(n in self.bound or self.visit.live.get(n, v) is not v for n, v in outside.items())
+
+
+def _given(node: ast.FunctionDef, call: ast.Call) -> dict[str, ast.expr] | None:
+    """What a call gives to the function's parameters, defaults that are constants among them."""
+    a, names = node.args, naming.parameters(node)
+    if a.vararg or a.kwarg or a.kwonlyargs or len(call.args) > len(names) or any(k.arg is None for k in call.keywords):
+        return None
+    defaults = dict(zip(names[len(names) - len(a.defaults) :], a.defaults, strict=True))
+    found = {n: d for n, d in defaults.items() if isinstance(d, ast.Constant)}
+    found |= dict(zip(names, call.args, strict=False)) | {k.arg: k.value for k in call.keywords if k.arg}
+    return {n: found[n] for n in names} if found.keys() == {*names} else None
+
+
+def _last_value(body: list[ast.stmt]) -> tuple[list[ast.stmt], ast.expr] | None:
+    """The statements of a function before its result, and the result; an `if` that returns right before the end chooses between two."""
+    *first, last = body
+    if not isinstance(last, ast.Return) or last.value is None:
+        return None
+    value = last.value
+    while first:
+        match first[-1]:
+            case ast.If(test=test, body=[ast.Return(value=ast.expr() as early)], orelse=[]):
+                value = ast.IfExp(test, early, value)
+                first.pop()
+            case _:
+                break
+    if any(isinstance(n, ast.Return) for s in first for n in ast.walk(s)):
+        return None
+    return first, value
+
+
+def _calls_in_any_case(node: ast.expr) -> Iterator[ast.Call]:
+    """Calls of named functions that an expression makes whatever its values are, the inner ones first."""
+    match node:
+        case ast.Lambda() | ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+            return
+        case ast.IfExp(test=test):
+            yield from _calls_in_any_case(test)
+            return
+        case ast.BoolOp(values=[first, *_]):
+            yield from _calls_in_any_case(first)
+            return
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, (ast.expr, ast.keyword)):
+            yield from _calls_in_any_case(child.value if isinstance(child, ast.keyword) else child)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        yield node
+
+
+def _replaced(node: ast.expr, call: ast.Call, value: ast.expr) -> ast.expr:
+    if node is call:
+        return value
+    for parent in ast.walk(node):
+        for field, inner in ast.iter_fields(parent):
+            if inner is call:
+                setattr(parent, field, value)
+            elif isinstance(inner, list):
+                inner[:] = [value if e is call else e for e in inner]
+    return node
+
+
+class _Renamer(ast.NodeTransformer):
+    def __init__(self, names: Mapping[str, str]) -> None:
+        self.names = names
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        return ast.copy_location(ast.Name(self.names.get(node.id, node.id), node.ctx), node)
