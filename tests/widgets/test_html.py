@@ -205,6 +205,16 @@ def test_what_is_left_out_of_the_data_is_said_in_view_and_data() -> None:
     assert carried["compilations"][0]["timing"] == document["compilations"][0]["timing"]
 
 
+@pytest.mark.parametrize("limit", [30_500, 50_000, 120_000])
+def test_the_source_stays_in_a_small_output(limit: int) -> None:
+    document = made.long_program(600)
+    shown = html(document, limit=limit)
+    assert len(shown.encode()) <= limit
+    said = _said(check_still(shown))
+    lines = document["compilations"][0]["source"]["functions"][0]["lines"]
+    assert lines and all(line.strip() in said for line in lines)
+
+
 def test_when_nothing_else_helps_the_still_view_is_kept() -> None:
     shown = html(made.long_program(600), limit=30_500)
     assert "data-jitscope-document" not in shown

@@ -15,8 +15,12 @@ from .svg import svg
 from .words import Document, plural
 
 
+_SOURCE_WORTH = 20.0
+"""More than the pictures: a few lines of code say what all else is about."""
+
+
 def source_lines(source: Document, hues: Hues) -> Pieces:
-    """The functions one after the other, all but the first closed."""
+    """The functions one after the other, all but the first closed; where there is little room, the first alone."""
     counts = [words.written_in(source, index) for index in range(len(source["functions"]))]
 
     def form() -> str:
@@ -29,7 +33,14 @@ def source_lines(source: Document, hues: Hues) -> Pieces:
         )
         return f'<div class="calls">{first}{rest}</div>'
 
-    return [part("the source", form)]
+    def first_alone() -> str:
+        functions = source["functions"]
+        if len(functions) < 2:
+            return form()
+        left = f"{plural(len(functions) - 1, 'more function')}: left out here to keep the saved output small."
+        return f'<div class="calls">{_function(functions[0], counts[0], hues)}{said(left)}</div>'
+
+    return [part("the source", form, first_alone, worth=_SOURCE_WORTH)]
 
 
 def _written(count: dict[int, int]) -> str:
