@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from ..core.jaxpr import Atom, Jaxpr, JaxprEqn, Literal, Var, subjaxprs
@@ -61,14 +60,12 @@ def library_choices(jaxpr: Jaxpr) -> list[Choice]:
     return chosen
 
 
-@dataclass
 class _ProgramContents:
     """What a program has at all levels: the estimated seconds of its convolutions, and the number of its large reductions."""
 
-    with_library: float = 0.0
-    without: float = 0.0
-    sums_of_slices: int = 0
-    other_reductions: int = 0
+    def __init__(self) -> None:
+        self.with_library = self.without = 0.0
+        self.sums_of_slices = self.other_reductions = 0
 
     def add(self, other: _ProgramContents) -> None:
         self.with_library += other.with_library

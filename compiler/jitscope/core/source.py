@@ -175,11 +175,8 @@ def is_installed(filename: str) -> bool:
 
 @functools.cache
 def _installed() -> tuple[str, ...]:
-    import sysconfig  # when somebody looks
-
-    paths = sysconfig.get_paths()
-    libraries = {paths["stdlib"], paths["platstdlib"]} - {sys.prefix, sys.base_prefix}
-    return (*(f"{p}/" for p in sorted(libraries)), "<frozen ")
+    of_environment = os.path.join(sys.exec_prefix, os.path.relpath(_STDLIB, sys.base_prefix))
+    return (*(f"{p}/" for p in sorted({_STDLIB, of_environment})), "<frozen ")
 
 
 _SITE_PACKAGES = r"[/\\](?:site|dist)-packages[/\\]"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from jitscope.backend.contents import UNTOLD
 from jitscope.backend.function_objects import Capture
 from jitscope.backend.signature import ANY_DEVICE, BY_NAME, Leaf, Signature, Static
 from jitscope.core.words import listed, root_of
+from jitscope.named_tuple import NamedTuple
 
 from .structures import apart, call_of, changed, classes, in_place_of_containers, told
 

@@ -7,7 +7,6 @@ Neither executables nor users' arrays are kept alive.
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import sys
 import threading
@@ -18,7 +17,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from jitscope.backend.call_arguments import CallArguments, ProgramArguments
 from jitscope.backend.disk.answer import Answer
@@ -31,6 +30,7 @@ from jitscope.core.jaxpr import ClosedJaxpr, Jaxpr, count
 from jitscope.core.records import Record
 from jitscope.core.source import Position, position_in
 from jitscope.core.trace import Tracer
+from jitscope.named_tuple import NamedTuple
 
 from . import made_by
 from .differences import UNKNOWN, Difference, closest, together
@@ -57,7 +57,6 @@ TIMED = ("trace", "lower", "compile", "arguments", "run")
 """The steps whose times a row has."""
 
 
-@dataclasses.dataclass(eq=False, repr=False, match_args=False)
 class Row:
     """One program: a trace and what became of it.
 
@@ -72,10 +71,6 @@ class Row:
     own, such as "jax". `cell_of`: which cell a file is, as its ledger knows.
     """
 
-    id: int
-    function: str
-    position: Position | None
-    call_site: Position | None
     signature: Signature | None = None
     what: str = "traced"
     nested: bool = False
@@ -83,10 +78,8 @@ class Row:
     called: bool = False
     not_first: bool = False
     captures: bool = False
-    seconds: dict[str, float] = dataclasses.field(default_factory=dict)
     disk: Answer | None = None
     tuned: str = ""
-    differences: list[Difference] = dataclasses.field(default_factory=list)
     against: Row | None = None
     number: int = 0
     equations: int = 0
@@ -97,7 +90,6 @@ class Row:
     at: float = 0.0
     thread: int = 0
     values: tuple[ValueRead, ...] = ()
-    cell: Cell | None = None
     run: int = 0
     last_record: int = 0
     _kept_jaxpr: Jaxpr | None = None
@@ -114,7 +106,14 @@ class Row:
     direct: bool = True
     rules: tuple[str, ...] = ()
     bases: Collection[tuple[str, ...]] = ()
-    cell_of: CellOf = no_cell
+
+    def __init__(
+        self, id: int, function: str, position: Position | None, call_site: Position | None, cell: Cell | None = None
+    ):
+        self.id, self.function, self.position, self.call_site, self.cell = id, function, position, call_site, cell
+        self.seconds: dict[str, float] = {}
+        self.differences: list[Difference] = []
+        self.cell_of: CellOf = no_cell
 
     @cached_property
     def title(self) -> str:

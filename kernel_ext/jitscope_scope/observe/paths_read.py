@@ -9,9 +9,10 @@ import types
 from collections import OrderedDict, defaultdict
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from jitscope.backend.contents import parts_of_partial
+from jitscope.named_tuple import NamedTuple
 
 
 Step = tuple[str, Any]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from jitscope.core.source import Position, file_name, place
 from jitscope.core.words import counted, cut, duration
+from jitscope.named_tuple import NamedTuple
 
 
 if TYPE_CHECKING:

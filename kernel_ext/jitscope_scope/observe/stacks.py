@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 from types import CodeType
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from jitscope.core import call_sites
 from jitscope.core.jaxpr import Jaxpr, JaxprEqn, walk
 from jitscope.core.source import Position, is_installed, is_internal, is_stdlib, position_in
+from jitscope.named_tuple import NamedTuple
 
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ import functools
 import itertools
 import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from jitscope.backend.signature import Signature
 from jitscope.core.words import counted, cut
+from jitscope.named_tuple import NamedTuple
 
 
 _LONGEST = 200

@@ -7,7 +7,7 @@ import functools
 import types
 import weakref
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from jitscope.backend.function_objects import Capture, FunctionObject, capture_o
 from jitscope.backend.signature import Static, short_repr
 from jitscope.core.jaxpr import Jaxpr, equations_in
 from jitscope.core.source import is_installed, is_internal, position_in
+from jitscope.named_tuple import NamedTuple
 from jitscope.xla import tracebacks
 
 from .paths_read import PathRead, attribute, functions_of, inside, is_compiled, meaning, paths_read
