@@ -4,6 +4,7 @@ shell     an IPython shell in this process with the extension loaded; `shell.cel
 kernel    a real Jupyter kernel, shared by a module; `kernel.cell(text)` runs a cell
 """
 
+import atexit
 import os
 import queue
 import sys
@@ -113,6 +114,8 @@ def bare_shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shel
     shell.restore_sys_module_state()
     sys.modules["__main__"], sys.displayhook = main, hook
     InteractiveShell.clear_instance()
+    # Else it lives as long as the process, which then empties the namespace of each and searches for garbage.
+    atexit.unregister(shell.atexit_operations)
     ledger.close()
 
 
