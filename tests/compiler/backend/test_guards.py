@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax
-from jitscope.backend.guards import guards
+from jitscope.backend.guards import needs
 from jitscope.core.primitive import Primitive
 from jitscope.xla.cpu_tuning import LIBRARY_FOR_PRODUCTS_ALONE
 from tests.extent import examples
@@ -78,7 +78,7 @@ def test_order_and_grouping_make_no_other_operand(name):
         return np_.sum(np_.log(one(np_, x, y, z)) + np_.log(2 * other(np_, x, y, z)))
 
     given = [np.random.default_rng(i).random((116, 114)).astype(np.float32) + 0.5 for i in range(3)]
-    assert not NEEDED or guards(jx.make_jaxpr(lambda *xs: f(jnp, *xs))(*given).jaxpr)
+    assert not NEEDED or needs(jx.make_jaxpr(lambda *xs: f(jnp, *xs))(*given).jaxpr)
     wanted = f(np, *[x.astype(np.float64) for x in given])
     np.testing.assert_allclose(jx.jit(lambda *xs: f(jnp, *xs))(*given), wanted, rtol=1e-4)
 
@@ -101,8 +101,8 @@ def test_parameters_are_told_apart_by_all_of_their_contents() -> None:
             lambda x: jnp.sum(jnp.log(scaled(x, table=Table(one))) + jnp.log(scaled(x, table=Table(second))))
         )(X).jaxpr
 
-    assert not NEEDED or guards(program(two))
-    assert not guards(program(one.copy()))
+    assert not NEEDED or needs(program(two))
+    assert not needs(program(one.copy()))
 
 
 def test_logarithms_in_loops_branches_and_calls():
@@ -135,7 +135,7 @@ FREE = {
 @pytest.mark.parametrize("name", FREE)
 def test_other_operands_keep_xlas_own_choice(name):
     y = X[::-1]
-    assert not guards(jx.make_jaxpr(lambda x, y: FREE[name](jnp, x, y))(X, y).jaxpr)
+    assert not needs(jx.make_jaxpr(lambda x, y: FREE[name](jnp, x, y))(X, y).jaxpr)
     wanted = FREE[name](np, X.astype(np.float64), y.astype(np.float64))
     np.testing.assert_allclose(jx.jit(lambda x, y: FREE[name](jnp, x, y))(X, y), wanted, rtol=1e-4)
 
@@ -144,13 +144,13 @@ def test_programs_that_hold_each_other_many_times_are_guarded_at_once():
     f = jx.jit(lambda x: jnp.log(x + 1))
     for _ in range(25):
         f = jx.jit(lambda x, inner=f: inner(inner(x)))
-    assert not NEEDED or guards(jx.make_jaxpr(f)(X).jaxpr)
+    assert not NEEDED or needs(jx.make_jaxpr(f)(X).jaxpr)
 
 
 def test_one_logarithm_keeps_xlas_own_choice():
-    assert not guards(jx.make_jaxpr(lambda x: jnp.sum(jnp.log(x)) + jnp.sum(jnp.exp(x)))(X).jaxpr)
-    assert not guards(jx.make_jaxpr(lambda x: jnp.sum(jnp.log(x)) + jnp.sum(jnp.expm1(x)))(X).jaxpr)
-    assert not NEEDED or guards(jx.make_jaxpr(lambda x: lax.fori_loop(0, 3, lambda i, x: jnp.log(x), x))(X).jaxpr)
+    assert not needs(jx.make_jaxpr(lambda x: jnp.sum(jnp.log(x)) + jnp.sum(jnp.exp(x)))(X).jaxpr)
+    assert not needs(jx.make_jaxpr(lambda x: jnp.sum(jnp.log(x)) + jnp.sum(jnp.expm1(x)))(X).jaxpr)
+    assert not NEEDED or needs(jx.make_jaxpr(lambda x: lax.fori_loop(0, 3, lambda i, x: jnp.log(x), x))(X).jaxpr)
 
 
 # Any expressions ------------------------------------------------------------------------------------------------------
