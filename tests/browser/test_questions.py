@@ -337,7 +337,7 @@ def where_copies_and_transposes_are(asked: Asked) -> None:
     applied = set(re.findall(r"to_apply=%?([\w.\-]+)", asked.told["text"]))  # what adds two numbers of a sum
     parts = re.split(r"^(?:ENTRY )?%?([\w.\-]+) \(.*\{$", asked.told["text"], flags=re.M)
     text = "".join(body for name, body in zip(parts[1::2], parts[2::2]) if name not in applied)
-    for opcode, noun in (("copy", "cop(y|ies)"), ("transpose", "transposes?"), ("convert", "conversions? of dtypes")):
+    for opcode, noun in (("copy", "cop(y|ies)"), ("transpose", "transposes?"), ("convert", "casts?")):
         count = len(re.findall(rf" {opcode}\(", text))
         if count:
             expect(panel.get_by_text(re.compile(rf"(^|\s){count:,} {noun}")).first).to_be_visible()

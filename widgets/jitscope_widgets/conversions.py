@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 TITLE = "Precision, copies and transposes"
 _FIRST = 8
 _KINDS = ("convert", "copy", "transpose")
-_NOUNS = {"convert": "conversion of dtypes", "copy": "copy", "transpose": "transpose"}
+_NOUNS = {"convert": "cast", "copy": "copy", "transpose": "transpose"}
 _COLUMNS = (
     Column("what", "short"),
     Column("from", "code"),
@@ -111,11 +111,16 @@ def _note(moves: Sequence[Move]) -> str:
 
 
 def counted(moves: Sequence[Move]) -> str:
-    """`3 conversions of dtypes, 1 copy; 2 of them are kernels of their own, which read and write 57.3 kB.`"""
+    """`3 casts (2 up, 1 down), 1 copy; 2 of them are kernels of their own, which read and write 57.3 kB.`"""
     if not moves:
-        return "The optimised program converts no dtype, copies nothing and transposes nothing."
+        return "The optimised program casts nothing, copies nothing and transposes nothing."
     counts = Counter(move.node["label"] for move in moves)
-    told = ", ".join(_plural(counts[kind], noun) for kind, noun in _NOUNS.items() if counts[kind])
+    kinds = [plural(counts[kind], noun) for kind, noun in _NOUNS.items() if counts[kind]]
+    casts = Counter(move.what for move in moves)
+    ways = [f"{casts[what]:,} {way}" for what, way in (("upcast", "up"), ("downcast", "down")) if casts[what]]
+    if counts["convert"] and ways:
+        kinds[0] += f" ({', '.join(ways)})"
+    told = ", ".join(kinds)
     alone = [move for move in moves if move.moved]
     if not alone:
         return f"{told}; all of them within other kernels, so that no memory is moved for them alone."
@@ -126,11 +131,6 @@ def counted(moves: Sequence[Move]) -> str:
     )
     once = ", loops counted once" if any(move.looped for move in alone) else ""
     return f"{told}; {len(alone):,} of them {are} {size(sum(move.moved for move in alone))}{once}."
-
-
-def _plural(count: int, noun: str) -> str:
-    head, _, rest = noun.partition(" of ")
-    return f"{plural(count, head)}{' of ' + rest if rest else ''}"
 
 
 def _moves(fusion: FusionDocument) -> Iterator[Move]:

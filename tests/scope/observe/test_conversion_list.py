@@ -53,7 +53,7 @@ def test_the_list_has_what_the_program_has(name: str) -> None:
     (section,) = conversions(fusion)
     assert isinstance(section, Section)
     if not of_xla:
-        assert "converts no dtype, copies nothing" in text(fusion)
+        assert "casts nothing, copies nothing" in text(fusion)
         return
     *_, shown = section.parts
     table = dict(shown.ways)["one by one"] if isinstance(shown, Grouped) else shown
@@ -62,6 +62,14 @@ def test_the_list_has_what_the_program_has(name: str) -> None:
         (first, by_line) = shown.ways[0]
         assert first == "by line" and sum(_count(row) for row in by_line.rows) == len(of_xla)
         assert all(_count(row) == sum(map(_count, row.rows)) for row in by_line.rows)
+    counts = Counter(opcode for _, opcode in of_xla)
+    rows_of = Counter(str(row.cells[0]) for row in table.rows)
+    if counts["convert"]:
+        told = " ".join(text(fusion).split())
+        casts = re.search(r"([\d,]+) casts?(?: \(([^)]*)\))?", told)
+        assert casts is not None and int(casts[1]) == counts["convert"]
+        ways = {way: int(number) for number, way in re.findall(r"(\d+) (up|down)", casts[2] or "")}
+        assert ways == {way: rows_of[f"{way}cast"] for way in ("up", "down") if rows_of[f"{way}cast"]}
     kind = {"upcast": "convert", "downcast": "convert", "cast": "convert"}
     listed = Counter((str(row.cells[2]), kind.get(str(row.cells[0]), str(row.cells[0]))) for row in table.rows)
     assert listed == Counter(of_xla)

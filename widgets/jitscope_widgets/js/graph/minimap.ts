@@ -5,7 +5,7 @@ import type { GraphView } from "./view";
 
 const WIDEST = 110;
 const MARGIN = 8;
-const NARROWEST = 520; // of the room for both; in less the graph has all
+const NARROWEST = 640; // of the room for both; in less the graph has all
 const LOWEST = 160;
 const MOST_BOXES = 4000;
 
