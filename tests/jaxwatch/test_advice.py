@@ -10,7 +10,7 @@ def test_an_argument_that_is_no_array_is_named_as_static(cells):  # noqa: F811
     for given, what in (("'tanh'", "a text"), ("lambda y: -y", "a function")):
         ran = cells.cell(f"@jax.jit\ndef act(v, how):\n    return v\nact(x, {given})")
         (item,) = [one for document in ran.documents for one in document["items"]]
-        assert item["message"] == f"how is an argument of the compiled act, and {what} is no array."
+        assert item["message"] == f"`how` is an argument of the compiled act, and {what} is no array."
         assert item["fix"]["text"].startswith('Make it static, jit(act, static_argnames="how"): ')
 
 

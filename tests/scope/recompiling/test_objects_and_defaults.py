@@ -173,6 +173,18 @@ def test_sharp_bits_and_cards_give_one_advice():
     assert "Pass norm as an argument" not in bit.fix.text
 
 
+def test_a_function_whose_name_is_a_word_keeps_its_name():
+    @jx.jit
+    def one(x):
+        return x * 2 + 0.03125
+
+    mark = observe.ledger().mark()
+    for n in (3, 4, 5):
+        one(jnp.ones(n))
+    (bit,) = missed(list(observe.ledger().since(mark)))
+    assert bit.message.startswith("`one` is compiled again 2 times in this line (")
+
+
 class Mode(enum.Enum):
     ADD = 1
     MULTIPLY = 2

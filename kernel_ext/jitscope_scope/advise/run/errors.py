@@ -162,7 +162,7 @@ def _made(known: str, where: Position, error: BaseException, names: Names, frame
     otherwise = _on_carry(str(error)) if known == "loop-carry-mismatch" else TO_DO.get(known, "")
     fix = _fix(known, where, sentence("".join(advised) or advice_of(str(error)) or otherwise), names, frame.f_locals)
     if known == "pytree-init-validates":
-        said = f"{where.function} runs while an object is rebuilt from what stands for its arrays, and fails with that: {said}"
+        said = f"`{where.function}` runs while an object is rebuilt from what stands for its arrays, and fails with that: {said}"
         converts = fix.text.startswith("Write ") and type(error).__name__ != "TracerBoolConversionError"
         fix = fix if converts else Fix(_REBUILT)
     return Diagnostic(known, where.file, Span.of(where), said, fix, evidence, "trace")

@@ -86,7 +86,7 @@ def _told(bit: str, rows: list[Row]) -> Diagnostic:
     parts = [("compiled", compiled), ("traced", len(rows) - compiled)]
     again = " and ".join(f"{verb} again" if n == 1 else f"{verb} again {n} times" for verb, n in parts if n)
     place = "in this line" if where == first.call_site else f"in line {first.call_site.line}"
-    message = f"{first.function} is {again} {place} ({duration(seconds)}): {difference.sentence()}."
+    message = f"`{first.function}` is {again} {place} ({duration(seconds)}): {difference.sentence()}."
     evidence = tuple(d.sentence() for d in first.differences[1:])
     return Diagnostic(bit, where.file, Span.of(where), message, Fix(_fix(rows)), evidence, "miss")
 

@@ -14,7 +14,7 @@ def kept(rows: Iterable[Row]) -> list[Diagnostic]:
     found: list[Diagnostic] = []
     for one in stale(rows):
         for function in one.functions:
-            message = f"{one.row.function} {keeps(function, one.row)}."
+            message = f"`{one.row.function}` {keeps(function, one.row)}."
             where = function.where
             fix = Fix(traced_anew(one))
             found.append(Diagnostic("stale-capture", where.file, Span.of(where), message, fix, (), "run"))

@@ -23,7 +23,7 @@ def refused(known: str, error: BaseException, frame: FrameType) -> RefusedValue 
     is the user's that ran."""
     if (one := _ARGUMENT.search(str(error))) is not None and one["type"] in _STATIC:
         said = (
-            f"{one['path']} is an argument of the compiled {one['function']}, and {_STATIC[one['type']]} is no array."
+            f"`{one['path']}` is an argument of the compiled {one['function']}, and {_STATIC[one['type']]} is no array."
         )
         fix = f'Make it static, jit({one["function"]}, static_argnames="{one["path"]}"): each value of it has a program of its own then.'
         return RefusedValue(said, fix)
