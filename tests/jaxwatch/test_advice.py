@@ -73,3 +73,23 @@ def test_a_loop_that_collects_values_has_its_number_static(cells, kind: str):  #
     assert fix["text"].startswith("Make n static") and fix["checked"] and fix["edits"]
     (document,) = cells.cell("%sharpbits").documents
     assert not any("fori_loop" in (one["fix"] or {"text": ""})["text"] for one in document["items"])
+
+
+PLACES = {
+    "a carry": ("def body(c, v):\n    c = c + 0.5\n    return c, v\nlax.scan(body, jnp.int32(1), x)", 2),
+    "a carry of a loop with a count": ("lax.fori_loop(0, 3,\n    lambda i, s: s + 0.5, jnp.int32(0))", 2),
+    "a derivative of a loop": (
+        "def f(v):\n    return lax.while_loop(lambda s: s < 3, lambda s: 2 * s, v)\njax.grad(f)(1.0)",
+        2,
+    ),
+    "branches": ("def high(v):\n    v = v + 1\n    return v.astype(int)\nlax.cond(True, lambda v: v, high, 1.0)", 3),
+}
+
+
+@pytest.mark.parametrize("kind", PLACES)
+def test_the_line_that_makes_another_type_is_marked(cells, kind: str):  # noqa: F811
+    """Its place is in frames of jax's, which a traceback that is shown has no more."""
+    text, line = PLACES[kind]
+    assert cells.cell(text).error
+    (document,) = cells.cell("%sharpbits").documents
+    assert [one["position"]["line"] for one in document["items"]] == [line]

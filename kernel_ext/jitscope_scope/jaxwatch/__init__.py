@@ -14,7 +14,7 @@ from .calls import Calls
 from .errors import is_array, is_flag, is_tracer, is_tree, keep, made_at, stopped
 from .layouts import arrays_of, layout_document
 from .lineage import readable
-from .mistakes import Mistake, mistake, warned
+from .mistakes import Mistake, mistake, remember_mistake, warned
 from .options import options, set_back
 from .private import (
     MissingName,
@@ -36,5 +36,5 @@ from .watching import Watcher, attach, current, detach, unwatched, users_positio
 __all__ = ["Calls", "Looker", "MissingName", "Mistake", "ProgramOfCall", "Run", "Runs", "Watcher", "arrays_of", "ask", "attach",
            "buffer_of", "capabilities", "current", "detach", "is_array", "is_flag", "is_tracer", "is_tree",
            "is_tree_class", "keep", "layout_document", "made_at", "may_change_objects", "mistake", "options", "raised_by_jax", "readable",
-           "rebuilds", "remember_direct_call", "results_of", "room_of", "run_again", "set_back", "staging", "stopped",
+           "rebuilds", "remember_direct_call", "remember_mistake", "results_of", "room_of", "run_again", "set_back", "staging", "stopped",
            "there", "trace_anew", "traced", "unread", "unwatched", "users_position", "warned", "with_options"]  # fmt: skip

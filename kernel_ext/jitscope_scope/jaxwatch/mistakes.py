@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from types import FrameType
 from typing import Any, NamedTuple
 
@@ -29,11 +30,23 @@ def mistake(error: BaseException) -> Mistake | None:
     """The sharp bit that an error of jax's tells of; None where it tells of none, or is not known."""
     if not private.there():
         return None
+    if (known := getattr(error, _KEPT, None)) is not None:
+        return known
     said = str(error)
     for words, found in _TOLD:
         if (match := words.match(said)) is not None:
             return found(error, match) if callable(found) else Mistake(found)
     return None
+
+
+def remember_mistake(error: BaseException) -> None:
+    """Keep what caused an error, before jax's frames, which tell it, are taken out of its traceback."""
+    with suppress(Exception):  # showing an error must not make another
+        if (found := mistake(error)) is not None:
+            setattr(error, _KEPT, found)
+
+
+_KEPT = "jitscope_mistake"
 
 
 def warned(text: str) -> str:
