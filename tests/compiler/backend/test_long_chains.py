@@ -13,7 +13,7 @@ import pytest
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax
-from jitscope.backend.guards import guards
+from jitscope.backend.guards import needs
 from jitscope.backend.long_chains import MOST, MOST_FUSED, is_better_not_fused, may_be_too_long
 from jitscope.xla.cpu_tuning import HAS_OLDER_EMITTER, LONG_CHAINS, NOT_FUSED
 from tests.extent import some
@@ -55,8 +55,8 @@ def test_what_counts_is_the_chain_and_not_the_size() -> None:
     assert not may_be_too_long(jaxpr_of(chain(MOST // 4)))
     assert may_be_too_long(jaxpr_of(chain(MOST // 4 + 1)))
     assert not may_be_too_long(jaxpr_of(lambda x: [jnp.sin(x + i) for i in range(MOST)]))
-    assert guards(jaxpr_of(chain(MOST // 4 + 1))) == (LONG_CHAINS.value if LONG_CHAINS.holds() else {})
-    assert not guards(jaxpr_of(chain(100)))
+    assert needs(jaxpr_of(chain(MOST // 4 + 1))) == (LONG_CHAINS.value if LONG_CHAINS.holds() else {})
+    assert not needs(jaxpr_of(chain(100)))
 
 
 def test_inner_jaxprs_count_each_time_and_series_as_many() -> None:
@@ -93,7 +93,7 @@ def test_a_chain_that_computes_its_operands_again_is_not_fused() -> None:
     assert not better_not_fused(chain(2 * MOST_FUSED, jx.jit(beside_a_product)))
     assert not better_not_fused(lambda x: [jnp.roll(x, i) for i in range(2 * MOST_FUSED)])
     assert not better_not_fused(lambda x: lax.fori_loop(0, 1000, lambda _, x: rolled(x), x))
-    assert guards(jx.make_jaxpr(chain(MOST_FUSED + 1, rolled))(jnp.ones(4)).jaxpr) == NOT_FUSED.value
+    assert needs(jx.make_jaxpr(chain(MOST_FUSED + 1, rolled))(jnp.ones(4)).jaxpr) == NOT_FUSED.value
 
 
 OLDER = {"xla_cpu_use_fusion_emitters": False}
