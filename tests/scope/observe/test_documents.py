@@ -241,7 +241,13 @@ def test_functions_without_source(ledger):
 def test_times_are_measured_and_add_up(ledger):
     row = row_of(ledger, lambda x: mul(sin(x), 47.0), X)
     timing = checked(observe.compilation_document(row)["timing"])
-    assert [stage["name"] for stage in timing["stages"]] == ["trace", "lower", "compile", "first run"]
+    names = [stage["name"] for stage in timing["stages"]]
+    assert [n for n in names if n != "convert arguments"] == [
+        "trace",
+        "lower",
+        "compile",
+        "first run",
+    ]  # that is told where it was slow
     seconds = [stage["seconds"]["value"] for stage in timing["stages"]]
     assert all(0 < s < 60 for s in seconds) and timing["total"]["value"] == pytest.approx(sum(seconds))
     assert all(
