@@ -242,7 +242,10 @@ for _name in ("__lt__", "__le__", "__gt__", "__ge__", "__eq__", "__ne__"):
 
 def _is_narrow(x: Any) -> bool:
     """Whether this is of truth values or of whole numbers below 64 bits, of which NumPy and the library make other floats."""
-    return isinstance(x, TracedArray) and np.dtype(x.dtype).kind in "biu" and np.dtype(x.dtype).itemsize < 8
+    kind = (
+        getattr(x.value, "dtype", None) if isinstance(x, TracedArray) else None
+    )  # a count that is known is Python's number
+    return kind is not None and np.dtype(kind).kind in "biu" and np.dtype(kind).itemsize < 8
 
 
 def _as_numpy_takes(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
