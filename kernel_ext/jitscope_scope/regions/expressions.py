@@ -38,6 +38,8 @@ class Expressions(ast.NodeTransformer):
     ) -> None:
         self.values, self.moving, self.jnp, self.inlined, self.home = values, moving, jnp, inlined, home
         self.local: set[str] = set()
+        self.lambdas: set[str] = set()
+        """Names that the statements give to lambdas."""
 
     def moves(self, node: ast.AST) -> bool:
         """Whether the value is unknown while tracing."""
@@ -105,6 +107,8 @@ class Expressions(ast.NodeTransformer):
         said = words.dotted(node)
         if why := words.why_not_function(found, said):
             raise CannotCompile(node.lineno, *why)
+        if self.home.numpy and (special := words.special(found)):
+            return ast.copy_location(ast.Name(f"{self.home.library}.scipy.special.{special}", ast.Load()), node)
         if (name := words.counterpart(found)) is None:
             raise CannotCompile(node.lineno, "object", f"`{said}` has no compiled counterpart")
         return ast.copy_location(ast.Name(f"{self.jnp}.{name}", ast.Load()), node)
@@ -136,7 +140,7 @@ class Expressions(ast.NodeTransformer):
             node.func, node.keywords = self.visit(node.func), [self.visit(k) for k in node.keywords]
             return node
         if found is MISSING:
-            if isinstance(node.func, ast.Name) and node.func.id in self.local:
+            if isinstance(node.func, ast.Name) and node.func.id in self.local | self.lambdas:
                 return self.generic_visit(node)  # type: ignore[return-value]
             raise CannotCompile(node.lineno, "object", f"`{words.dotted(node.func)}` is not known")
         if isinstance(node.func, ast.Name) and getattr(found, "__module__", "") == "builtins":
@@ -357,6 +361,22 @@ class Expressions(ast.NodeTransformer):
 
     def visit_Dict(self, node: ast.Dict) -> ast.expr:
         raise CannotCompile(node.lineno, "object", "a dict is made")
+
+    def named(self, name: str, node: ast.Lambda) -> ast.expr:
+        """A lambda that a statement gives a name to: its text, with parameters that move. Raises CannotCompile where it takes more than
+        such parameters."""
+        a = node.args
+        if a.vararg or a.kwarg or a.kwonlyargs or a.defaults:
+            return self.visit_Lambda(node)
+        given = {p.arg for p in (*a.posonlyargs, *a.args)}
+        before, moving = self.local, self.moving
+        self.local, self.moving = before | given, moving | given
+        try:
+            node.body = self.visit(node.body)
+        finally:
+            self.local, self.moving = before, moving
+        self.lambdas.add(name)
+        return node
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
         raise CannotCompile(node.lineno, "object", "a lambda is made")

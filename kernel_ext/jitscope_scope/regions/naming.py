@@ -192,3 +192,22 @@ def _is_computed(part: ast.expr, changing: set[str]) -> bool:
     if isinstance(part, (ast.Slice, ast.Compare)) or any(isinstance(n, ast.Compare) for n in inside):
         return False
     return any(isinstance(n, ast.Subscript) or (isinstance(n, ast.Name) and n.id in changing) for n in inside)
+
+
+def in_a_row(turn: list[ast.stmt]) -> list[ast.stmt]:
+    """The statements of a turn, with those that are done unless it is left before them."""
+    *first, last = turn or [ast.Pass()]
+    if isinstance(last, ast.If) and last.orelse and not stored_into(last.body):
+        return [*first, *last.body, *in_a_row(last.orelse)]
+    return turn
+
+
+def augmented(s: ast.stmt) -> set[str]:
+    """Names that a statement, or one inside of it, adds to and the like: `x += …`."""
+    return {n.target.id for n in ast.walk(s) if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name)}
+
+
+def subscripts_into(s: ast.stmt, root: str) -> list[ast.Subscript]:
+    """The places of an array that a statement stores into."""
+    found = [t for n in ast.walk(s) for t in targets_of(n) if root_of(t) == root]
+    return [t for t in found if isinstance(t, ast.Subscript)]

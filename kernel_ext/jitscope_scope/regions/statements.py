@@ -124,6 +124,9 @@ class Statements:
         match s.targets:
             case [ast.Subscript(value=ast.Name(id=name))] if name in self.columns and self.items is not None:
                 return [self._item(name, s.value)]
+        match s:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Lambda() as made):
+                return [f"{name} = {ast.unparse(self.expressions.named(name, copy.deepcopy(made)))}"]
         moves = self.expressions.moves(s.value)
         value = self.text(s.value)
         flat = [
@@ -181,24 +184,25 @@ class Statements:
         """Whether `old = new`, or `old, now = now, new`, hands arrays over that each turn makes anew before it stores into them, and
         does not touch afterwards."""
         parts = s.value.elts if isinstance(s.value, ast.Tuple) else [s.value]
-        if s not in self.turn or not all(isinstance(p, ast.Name) for p in parts) or len(roots) != len(targets):
+        turn = naming.in_a_row(self.turn)
+        if s not in turn or not all(isinstance(p, ast.Name) for p in parts) or len(roots) != len(targets):
             return False
-        k, stored = self.turn.index(s), naming.stored_into(self.turn)
+        k, stored = turn.index(s), naming.stored_into(self.turn)
         added = {ast.unparse(t.target) for t in self.turn if isinstance(t, ast.AugAssign)}
         if set(targets) & (stored | added):
             return False
-        return all(self._made_anew(new, k) for new in set(roots) & (stored | self.stored))
+        return all(self._made_anew(new, turn, k) for new in set(roots) & (stored | self.stored))
 
-    def _made_anew(self, name: str, k: int) -> bool:
+    def _made_anew(self, name: str, turn: list[ast.stmt], k: int) -> bool:
         """Whether each turn makes this array before its statement `k`, without reading its earlier one, and leaves it alone from there on."""
         made = [
             j
-            for j, t in enumerate(self.turn[:k])
+            for j, t in enumerate(turn[:k])
             if isinstance(t, ast.Assign) and ast.unparse(t.targets[0]) == name and self._view_of(t.value) is None
         ]
-        if len(made) != 1 or name in naming.stored_into(self.turn[k:]):
+        if len(made) != 1 or name in naming.stored_into(turn[k:]):
             return False
-        return name not in naming.loaded(self.turn[: made[0]]) | naming.stored_into(self.turn[: made[0]])
+        return name not in naming.loaded(turn[: made[0]]) | naming.stored_into(turn[: made[0]])
 
     def _spent(self, s: ast.Assign, targets: list[str], roots: list[str]) -> bool:
         """Whether `row = a[i]` is read only before the turn stores into `a`, or only where `a` is not stored into (`a[i + 1] = …`)."""
@@ -221,12 +225,12 @@ class Statements:
         self._flat = row if self._is_element(view, less=1) else ""
         if any(row in {ast.unparse(t) for t in naming.targets_of(n)} or self._looks_into(n, row) for n in others):
             return False
-        stores = [j for j, t in enumerate(later) if root in naming.stored_into([t]) | _augmented_names(t)]
+        stores = [j for j, t in enumerate(later) if root in naming.stored_into([t]) | naming.augmented(t)]
         if not stores:
             return True
         if row not in naming.loaded(later[stores[0] + 1 :]) and isinstance(later[stores[0]], ast.Assign):
             return True
-        return all(self._elsewhere(t, view) for j in stores for t in _subscripts(later[j], root))
+        return all(self._elsewhere(t, view) for j in stores for t in naming.subscripts_into(later[j], root))
 
     def _looks_into(self, node: ast.AST, row: str) -> bool:
         """Whether a statement names a view of the row, or stores into it."""
@@ -585,13 +589,3 @@ def _size_of(parts: list[ast.expr]) -> ast.expr | None:
         case [low, ast.BinOp(left, ast.Add(), size)] if ast.dump(left) == ast.dump(low):
             return size
     return None
-
-
-def _augmented_names(s: ast.stmt) -> set[str]:
-    return {n.target.id for n in ast.walk(s) if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name)}
-
-
-def _subscripts(s: ast.stmt, root: str) -> list[ast.Subscript]:
-    """The places of an array that a statement stores into."""
-    found = [t for n in ast.walk(s) for t in naming.targets_of(n) if naming.root_of(t) == root]
-    return [t for t in found if isinstance(t, ast.Subscript)]

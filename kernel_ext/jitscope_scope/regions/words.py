@@ -143,6 +143,13 @@ def counterpart(value: object, math_too: bool = True) -> str | None:
     return name if hasattr(jnp, name) else None
 
 
+def special(value: object) -> str | None:
+    """The name below `scipy.special` of a function of `math` that NumPy does not have."""
+    if getattr(value, "__module__", "") != "math":
+        return None
+    return {"erf": "erf", "erfc": "erfc", "lgamma": "gammaln"}.get(getattr(value, "__name__", ""))
+
+
 def of_users(value: object) -> bool:
     """Whether a value is a function that Python code of a cell made."""
     return isinstance(value, FunctionType) and (

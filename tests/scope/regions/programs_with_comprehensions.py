@@ -118,4 +118,30 @@ for p in range(4):
         J = np.eye(5)
         J[p, p] = np.cos(t); J[q, q] = np.cos(t); J[p, q] = np.sin(t); J[q, p] = -np.sin(t)
         A = J.T @ A @ J
+=== volatilities by halving, a lambda in the function, errors by math
+import math
+def volatility(price, S, K):
+    lo, hi = 1e-3, 3.0
+    while hi - lo > 1e-9:
+        mid = 0.5 * (lo + hi)
+        d = (math.log(S / K) + mid * mid / 2) / mid
+        N = lambda x: 0.5 * (1 + math.erf(x / math.sqrt(2)))
+        if S * N(d) - K * N(d - mid) > price:
+            hi = mid
+        else:
+            lo = mid
+    return 0.5 * (lo + hi)
+prices = [5 + 0.5 * k for k in range(30)]
+---
+found = [volatility(p, 100.0, 105.0) for p in prices]
+=== a copy that is stored into and handed over, unless the loop is left
+U = rng.random((10, 10)); told = 0.0
+---
+for it in range(200):
+    V = U.copy()
+    V[1:-1, 1:-1] = 0.25 * (U[2:, 1:-1] + U[:-2, 1:-1] + U[1:-1, 2:] + U[1:-1, :-2])
+    if np.abs(V - U).max() < 1e-3:
+        break
+    U = V
+    told += U.mean()
 """)
