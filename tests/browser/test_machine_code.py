@@ -17,7 +17,7 @@ from jitscope_scope import observe
 from tests.browser.audit import assert_readable, axe_findings
 from tests.browser.bare import Bare, Kernel
 from tests.browser.notebook import SCREENSHOTS
-from tests.browser.view import View
+from tests.browser.view import View, own_texts
 from tests.programs.rows import row_of
 from tests.widgets import documents, profile_documents
 
@@ -42,7 +42,7 @@ LIST = ".jitscope-steps-list[aria-label='Functions of the program']"
 def steps_of(view: View, *states: str) -> list[str]:
     """The functions in the list: all, or those in a state."""
     found = view.element.locator(f"{LIST} .jitscope-step{''.join(states)}")
-    return found.evaluate_all("buttons => buttons.map(button => button.firstChild.textContent)")
+    return own_texts(found)
 
 
 def step(view: View, name: str) -> Locator:

@@ -14,7 +14,7 @@ from jitscope_scope import observe
 from jitscope_scope.observe.instruments import look
 from jitscope_widgets.envelope import pack
 from tests.browser.bare import Bare
-from tests.browser.view import View
+from tests.browser.view import View, own_texts
 from tests.programs.rows import row_of
 from tests.widgets import documents as made
 
@@ -88,7 +88,7 @@ def lines_of(row: dict[str, Any]) -> int:
 
 def marked_functions(view: View) -> set[str]:
     found = view.element.locator("[aria-label='Functions of the program'] .jitscope-step[data-related]")
-    return set(found.evaluate_all("buttons => buttons.map(button => button.firstChild.textContent)"))
+    return set(own_texts(found))
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

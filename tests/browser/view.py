@@ -11,6 +11,13 @@ MOUNTED = "() => [...document.querySelectorAll('.jitscope')].every(element => el
 TABS = ("graph", "fusion", "stages", "timing", "memory", "values", "recompiles")
 
 
+def own_texts(found: Locator) -> list[str]:
+    """The text of each of some elements, without that of the elements inside it."""
+    return found.evaluate_all(
+        "all => all.map(one => [...one.childNodes].filter(node => node.nodeType === 3).map(node => node.data).join('').trim())"
+    )
+
+
 class View:
     def __init__(self, element: Locator) -> None:
         """`element` is the `.jitscope` root that a view is mounted in."""
