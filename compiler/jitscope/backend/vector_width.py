@@ -2,7 +2,8 @@
 whole of a program.
 
 Functions that are sums and products of many, such as exponentials, gain by wide vectors; programs that mostly move elements, such as finite
-differences, lose, since a wide vector that begins anywhere spans two lines of the cache."""
+differences, lose, since a wide vector that begins anywhere spans two lines of the cache. Short loops are written out more often with them, which takes
+LLVM some milliseconds: programs with few such numbers do without."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ import math
 import os
 from typing import Any
 
-from ..core.jaxpr import Jaxpr, JaxprEqn, equations_in
+from ..core.jaxpr import Jaxpr, JaxprEqn, subjaxprs
 from ..ops import elementwise as ew
 from ..symbolic.dimension import is_static
 from ..xla.cpu_tuning import VECTORS_OF_512
@@ -23,17 +24,41 @@ _GAIN = frozenset(
 _DRAWN = "random_bits"
 
 
+_TURNS = 16
+"""Of a loop that ends by a value, as nobody knows better."""
+
+
 def vector_width(jaxpr: Jaxpr) -> dict[str, Any]:
     """The flag of XLA's for a program; none where its default is best, or the user has said one."""
     name, width = VECTORS_OF_512.value["flag"]
     if not VECTORS_OF_512.holds() or not has_wide_vectors() or name in os.environ.get("XLA_FLAGS", ""):
         return {}
-    return {name: width} if any(map(_gains, equations_in(jaxpr))) else {}
+    return {name: width} if _numbers(jaxpr, {}) >= VECTORS_OF_512.value["numbers"] else {}
 
 
-def _gains(eqn: JaxprEqn) -> bool:
-    """Whether it is such a function of many elements."""
+def _numbers(jaxpr: Jaxpr, known: dict[Jaxpr, int]) -> int:
+    """How many numbers such functions make in a run; `known` are those of the programs inside."""
+    if jaxpr not in known:
+        known[jaxpr] = 0
+        for _, eqn in jaxpr.live()[0]:
+            known[jaxpr] += _made(eqn) + sum(
+                _times(eqn) * _numbers(inner.jaxpr, known) for _, inner in subjaxprs(eqn.params)
+            )
+    return known[jaxpr]
+
+
+def _made(eqn: JaxprEqn) -> int:
     if eqn.primitive not in _GAIN and eqn.primitive.name != _DRAWN:
-        return False
+        return 0
     shape = eqn.outvars[0].aval.shape
-    return is_static(shape) and math.prod(shape) >= VECTORS_OF_512.value["elements"]
+    return math.prod(shape) if is_static(shape) else 0
+
+
+def _times(eqn: JaxprEqn) -> int:
+    match eqn.primitive.name:
+        case "scan":
+            length = eqn.params["length"]
+            return length if is_static((length,)) else _TURNS
+        case "while":
+            return _TURNS
+    return 1

@@ -18,7 +18,7 @@ from jitscope.xla.cpu_tuning import VECTORS_OF_512
 
 
 FLAG, WIDTH = VECTORS_OF_512.value["flag"]
-X = np.linspace(0.1, 2, 4096, dtype=np.float32)
+X = np.linspace(0.1, 2, 65536, dtype=np.float32)
 
 
 @pytest.fixture(autouse=True)
@@ -37,8 +37,15 @@ def heat(u: Any) -> Any:
 @pytest.mark.parametrize("function", [jnp.exp, jx.nn.silu, jnp.log1p, jnp.tanh, lambda x: x**2.2, lax.erf])
 def test_functions_of_many_sums_and_products_take_wide_vectors(function: Callable[..., Any]) -> None:
     assert width_of(function, X) == WIDTH
-    assert width_of(function, X[:100]) is None
-    assert width_of(jx.grad(lambda x: lax.fori_loop(0, 2, lambda _, x: function(x), x).sum()), X) == WIDTH
+    assert width_of(function, X[:1000]) is None
+
+
+def test_the_turns_of_loops_count() -> None:
+    steps = lambda count: lambda x: lax.scan(lambda x, _: (jnp.tanh(x), None), x, length=count)[0]
+    assert width_of(steps(10), X[:1024]) is None
+    assert width_of(steps(64), X[:1024]) == WIDTH
+    assert width_of(jx.grad(lambda x: steps(64)(x).sum()), X[:1024]) == WIDTH
+    assert width_of(lambda x: lax.while_loop(lambda x: x[0] > 0.5, jnp.tanh, x), X[:8192]) == WIDTH
 
 
 def test_what_moves_and_adds_elements_does_not() -> None:
@@ -48,7 +55,7 @@ def test_what_moves_and_adds_elements_does_not() -> None:
 
 
 def test_random_bits_do() -> None:
-    assert width_of(lambda key: random.uniform(key, (5000,)), random.key(0)) == WIDTH
+    assert width_of(lambda key: random.uniform(key, (70_000,)), random.key(0)) == WIDTH
 
 
 def test_other_processors_and_users_choices_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
