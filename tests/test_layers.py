@@ -86,6 +86,7 @@ OPS = [
     "sort_keys",
     "nan_of_max",
     "arg_places",
+    "choices",
     "running",
     "reduce",
     "precision",

@@ -3,18 +3,24 @@
 XLA's library loses NaN, so that with it an array is read twice (`ops.nan_of_max`); XLA's own loops keep it, but run along a row one number after
 the other. Here a row is a table: with k rows of L numbers, n = m k L, the greatest of each column of k is found first, side by side for
 the L columns, and then the greatest of the m L that are left, likewise. XLA writes a reduction of at most 32 numbers out and combines L, a
-multiple of 8, in vectors."""
+multiple of 8, in vectors.
+
+Over other axes of few elements, as those of a pooling (`x.reshape(n, h, 2, w, 2, c).max((2, 4))`), it is that of slices, element by element: XLA's maximum
+of two keeps NaN."""
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from ..core.avals import aval_of
 from ..symbolic.dimension import is_static
 from ..xla.cpu_tuning import MAX_BY_CHOICES
+from .linear import reshape, slice_p
 
 
 _HALVES = ("bfloat16", "float16")
@@ -31,6 +37,30 @@ def is_by_choices(ctx: Any, axes: Sequence[int]) -> bool:
     if x.dtype.name in _HALVES:
         return math.prod(x.shape[axis] for axis in axes) <= MAX_BY_CHOICES.value["steps"]
     return x.dtype.name == "float32" and _tables(x.shape, axes) is not None
+
+
+def is_by_slices(ctx: Any, axes: Sequence[int]) -> bool:
+    """Whether it is found slice by slice: over few elements of other axes than the last, in programs for one device."""
+    x = ctx.avals_in[0]
+    if not MAX_BY_CHOICES.holds(ctx.module.platform) or ctx.module.meshes.group is not None or not is_static(x.shape):
+        return False
+    few = 1 < math.prod(x.shape[axis] for axis in axes) <= MAX_BY_CHOICES.value["slices"]
+    return few and x.dtype.name == "float32" and x.ndim - 1 not in axes
+
+
+def by_slices(x: Any, axes: Sequence[int], choose: Callable[[Any, Any], Any]) -> Any:
+    """What `choose` finds of the slices of `x` that the places along `axes` are."""
+    shape = aval_of(x).shape
+    kept = tuple(size for axis, size in enumerate(shape) if axis not in axes)
+    found = []
+    for places in itertools.product(*(range(shape[axis]) for axis in axes)):
+        at = dict(zip(axes, places))
+        starts = tuple(at.get(axis, 0) for axis in range(len(shape)))
+        ends = tuple(at[axis] + 1 if axis in at else size for axis, size in enumerate(shape))
+        found.append(reshape(slice_p(x, start_indices=starts, limit_indices=ends, strides=None), kept))
+    while len(found) > 1:
+        found = [*map(choose, found[::2], found[1::2]), *(found[-1:] if len(found) % 2 else ())]
+    return found[0]
 
 
 def by_choices(ctx: Any, x: Any, identity: Any, direction: str, axes: Sequence[int]) -> Any:

@@ -51,6 +51,23 @@ def test_others_have_it(shape: tuple[int, ...]) -> None:
     assert "look for NaN" in str(rewrite)
 
 
+POOLED = {(8, 16, 2, 16, 2, 3): (2, 4), (2, 5000): (0,), (40, 3, 50): (1,), (3, 700, 1, 7): (0, 2)}
+
+
+@pytest.mark.parametrize("shape", POOLED, ids=str)
+def test_poolings_are_those_of_slices(shape: tuple[int, ...]) -> None:
+    x, axes = np.random.default_rng(0).standard_normal(shape).astype(np.float32), POOLED[shape]
+    x.flat[[0, x.size // 2, x.size - 1]] = np.nan, -np.inf, np.nan
+    for name in ("max", "min"):
+        function = jx.jit(lambda x, name=name: getattr(jnp, name)(x, axis=axes))
+        np.testing.assert_array_equal(function(x), getattr(np, name)(x, axis=axes))
+        assert not HOLDS or "slices" in str(function.lower(x).rewrites()[0])
+    y = np.random.default_rng(1).standard_normal(shape).astype(np.float32)
+    gradient = jx.jit(jx.grad(lambda y: jnp.sum(jnp.max(y, axis=axes) ** 2)))(y)
+    top = y.max(axes, keepdims=True)
+    np.testing.assert_allclose(gradient, np.where(y == top, 2 * top, 0), rtol=1e-6)
+
+
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
 def test_short_rows_of_halves_are_exact(dtype: str) -> None:
     x = jnp.asarray(np.random.default_rng(0).standard_normal((3000, 10))).astype(dtype).at[7, 2].set(np.nan)
