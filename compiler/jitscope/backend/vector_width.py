@@ -21,9 +21,8 @@ from .disk.machine import has_wide_vectors
 _GAIN = frozenset(
     (ew.erf_p, ew.erfc_p, ew.erf_inv_p, ew.exp_p, ew.exp2_p, ew.expm1_p, ew.log_p, ew.log1p_p, ew.logistic_p, ew.pow_p, ew.tanh_p)
 )  # fmt: skip
+"""Operations that are such functions; draws are integers' sums and products."""
 _DRAWN = "random_bits"
-
-
 _TURNS = 16
 """Of a loop that ends by a value, as nobody knows better."""
 

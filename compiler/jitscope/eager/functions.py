@@ -119,9 +119,8 @@ def eager_jit(*, static: str = "", nested: bool = False, same: bool = False) -> 
                 run = programs.get(found)
             except (_NoOperand, TypeError):
                 found = run = None
-            if (
-                found is None
-            ):  # out of the handler: an error of the function's own is not one "during handling" of another
+            # Out of the handler: an error of the function's own is not one "during handling" of another.
+            if found is None:
                 return fun(*args, **kwargs)
             if run is None:
                 run = programs.again(found) or programs.keep(found, call_of.program(args, kwargs))

@@ -30,9 +30,7 @@ _LANES = (32, 24, 16, 8)
 def is_by_choices(ctx: Any, axes: Sequence[int]) -> bool:
     """Whether the greatest (or least) of the context's operand over `axes` is found so: in programs for one device."""
     x = ctx.avals_in[0]
-    if not MAX_BY_CHOICES.holds(ctx.module.platform) or ctx.module.meshes.group is not None or not is_static(x.shape):
-        return False
-    if sorted(axes) != list(range(x.ndim - len(axes), x.ndim)):
+    if not _holds(ctx) or sorted(axes) != list(range(x.ndim - len(axes), x.ndim)):
         return False
     if x.dtype.name in _HALVES:
         return math.prod(x.shape[axis] for axis in axes) <= MAX_BY_CHOICES.value["steps"]
@@ -42,10 +40,18 @@ def is_by_choices(ctx: Any, axes: Sequence[int]) -> bool:
 def is_by_slices(ctx: Any, axes: Sequence[int]) -> bool:
     """Whether it is found slice by slice: over few elements of other axes than the last, in programs for one device."""
     x = ctx.avals_in[0]
-    if not MAX_BY_CHOICES.holds(ctx.module.platform) or ctx.module.meshes.group is not None or not is_static(x.shape):
+    if not _holds(ctx):
         return False
     few = 1 < math.prod(x.shape[axis] for axis in axes) <= MAX_BY_CHOICES.value["slices"]
     return few and x.dtype.name == "float32" and x.ndim - 1 not in axes
+
+
+def _holds(ctx: Any) -> bool:
+    return (
+        MAX_BY_CHOICES.holds(ctx.module.platform)
+        and ctx.module.meshes.group is None
+        and is_static(ctx.avals_in[0].shape)
+    )
 
 
 def by_slices(x: Any, axes: Sequence[int], choose: Callable[[Any, Any], Any]) -> Any:
