@@ -125,6 +125,8 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "POWERS_IN_DOUBLE": (lambda x: jnp.abs(x) ** 2.2, (_LONG,)),
     "REMAINDERS_IN_DOUBLE": (lambda x: jnp.fmod(x, 0.3), (_LONG,)),
     "STENCILS_AS_CHOICES": (_heat, (_IMAGE,)),
+    "SUMS_OF_SHORT_ROWS": (lambda x: jnp.sum(x, 1), (_MANY[:99_999].reshape(-1, 3),)),
+    "FLAT_VALUES": (lambda x: jnp.mean((x - 1) ** 2), (_MANY[:, None],)),
     "VALUES_KEPT": (_residual, (_TOKENS, *_LAYERS)),
     "WINDOWS_BY_SLICES": (
         lambda x: lax.reduce_window(x, -np.inf, lax.max, (3, 3), (1, 1), "SAME"),

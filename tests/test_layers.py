@@ -76,6 +76,7 @@ SCOPE_LAYERS = ["__init__", "source_code", "observe", "targets", "jaxwatch", "ad
 # Façades that users see side by side; numpy is written over lax.
 OPS = [
     "families",
+    "short_sums",
     "linear",
     "split",
     "scanning",

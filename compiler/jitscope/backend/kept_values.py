@@ -30,7 +30,7 @@ _COMPUTED = frozenset((add_any_p, convert_element_type_p, copy_p, select_n_p))
 _COSTLY = frozenset(
     (ew.erf_p, ew.erfc_p, ew.exp_p, ew.expm1_p, ew.log_p, ew.log1p_p, ew.logistic_p, ew.pow_p, ew.tanh_p, ew.sin_p, ew.cos_p)
 )  # fmt: skip
-_MOVED = frozenset("broadcast_in_dim concatenate iota pad reshape rev slice squeeze transpose".split())
+MOVED = frozenset("broadcast_in_dim concatenate iota pad reshape rev slice squeeze transpose".split())
 """Operations that only move elements: XLA fuses them as well."""
 _SPREAD = ("broadcast_in_dim", "iota")
 _SAME_ELEMENTS = ("reshape", "transpose")
@@ -44,7 +44,7 @@ def kept_values(jaxpr: Jaxpr, platform: str) -> Mapping[Var, str]:
     equations = [eqn for _, eqn in jaxpr.live()[0]]
     # Without a function: this is for every equation of every program.
     fused = [
-        isinstance(eqn.primitive, Elementwise) or eqn.primitive in _COMPUTED or eqn.primitive.name in _MOVED
+        isinstance(eqn.primitive, Elementwise) or eqn.primitive in _COMPUTED or eqn.primitive.name in MOVED
         for eqn in equations
     ]
     apart = _read_apart(jaxpr, equations, fused) if sum(fused) > limits["operations"] else set()

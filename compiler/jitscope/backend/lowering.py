@@ -26,12 +26,11 @@ from ..xla import mlir, portable
 from ..xla.builders import Function, give_back
 from .collectives import Collectives
 from .foreign import ForeignCalls
-from .kept_values import keep, kept_values
 from .patterns import Patterns
 from .rewriting import Rewrite, Rewriting
 from .run_number import NUMBER, RunNumber, call_python
-from .short_axes import lower_in_parts, plan_of
 from .sizes import SIZE, Sizes, variables_in_main
+from .value_forms import ValueForms
 
 
 PLATFORM = "_platform_index"
@@ -239,20 +238,17 @@ def lower_equations(module: Module, jaxpr: Jaxpr, values: Sequence[Any], prefix:
 
     ctx.look_for_levels(jaxpr)
     platform = module.platform if not module.polymorphic and module.meshes.group is None else ""
-    plan, kept, describe = plan_of(jaxpr, platform), kept_values(jaxpr, platform), module.describe
-    lower = ctx.lower_symbolic if module.polymorphic else ctx.lower_equation
+    forms, describe = ValueForms(jaxpr, platform), module.describe
+    lower = plain = ctx.lower_symbolic if module.polymorphic else ctx.lower_equation
+    if forms:
+        lower = lambda eqn, values: forms.lower(ctx, eqn, values, plain)
     for i, eqn in jaxpr.live()[0]:
         ctx.path, ctx.equation = f"{prefix}e{i}", eqn
         with mlir.location(ctx.path, describe and describe(eqn)):
             values = [ctx.literal(a) if type(a) is Literal else env[a] for a in eqn.invars]  # pyright: ignore[reportArgumentType]
-            if plan is not None and plan.concerns(eqn):
-                env[eqn.outvars[0]] = lower_in_parts(ctx, eqn, values, plan)
-                continue
             out = lower(eqn, values)
-            if kept and (why := kept.get(eqn.outvars[0])):
-                out = keep(ctx, eqn, out, why)
         env.update(zip(eqn.outvars, out if eqn.primitive.multiple_results else (out,)))
-    return [ctx.literal(a) if type(a) is Literal else env[a] for a in jaxpr.outvars]  # pyright: ignore[reportArgumentType]
+    return [ctx.literal(a) if type(a) is Literal else forms.whole(ctx, a, env[a]) for a in jaxpr.outvars]  # pyright: ignore[reportArgumentType]
 
 
 class LoweringContext(ForeignCalls, Patterns, Collectives, Rewriting):

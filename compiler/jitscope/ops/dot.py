@@ -242,14 +242,14 @@ def _by_algorithm(x, y, result, precision, params):
 
 
 def _row_blocks(ctx, x, y, x_contracting, y_contracting):
-    """In how many parts a vector times a matrix is summed."""
-    if {aval.ndim for aval in ctx.avals_in} != {1, 2} or not ROW_BLOCKS.holds(ctx.module.platform):
+    """In how many parts a vector, or a column, times a matrix is summed."""
+    if min(_columns(aval) for aval in ctx.avals_in) != 1 or not ROW_BLOCKS.holds(ctx.module.platform):
         return 1
     shapes = [tuple(ctx.ir.RankedTensorType(v.type).shape) for v in (x, y)]
     (x_shape, y_shape), sums = shapes, [list(x_contracting), list(y_contracting)]
     if sums != [[0], [0]]:
         return 1
-    rows, columns = max((x_shape, y_shape), key=len)
+    rows, columns = x_shape[0], math.prod(x_shape[1:]) * math.prod(y_shape[1:])
     least = ROW_BLOCKS.value
     if (
         rows < least["rows"]
@@ -258,6 +258,11 @@ def _row_blocks(ctx, x, y, x_contracting, y_contracting):
     ):
         return 1
     return next((k for k in least["parts"] if rows % k == 0), 1)
+
+
+def _columns(aval):
+    """How many columns a matrix has, a vector one; 0 for others."""
+    return math.prod(aval.shape[1:]) if 1 <= aval.ndim <= 2 and is_static(aval.shape) else 0
 
 
 def _in_blocks(ctx, value, blocks, dtype):

@@ -31,6 +31,7 @@ from .families import (
     same_dtype,
     zero_of,
 )
+from .short_sums import of_short_rows
 
 
 # Moving elements -----------------------------------------------------------------------------------------------------
@@ -426,7 +427,7 @@ class ReduceSum(Reduce, Structural):
     accepts = "iufc"
 
     def lower(self, ctx, x, /, *, axes):
-        return ctx.reduce(x, 0, ctx.hlo.add, axes)
+        return of_short_rows(ctx, x, axes) or ctx.reduce(x, 0, ctx.hlo.add, axes)
 
     def transpose_to(self, ct, aval, /, *, axes):
         kept = tuple(i for i in range(aval.ndim) if i not in axes)

@@ -20,6 +20,7 @@ from ..xla.cpu_tuning import (
     NAN_OF_MAX,
     RUNNING_BY_ELEMENTS,
     RUNNING_BY_ROWS,
+    SUMS_OF_SHORT_ROWS,
 )
 from .arg_places import found_in_two_steps, place_in_two_steps
 from .choices import by_choices, by_slices, is_by_choices, is_by_slices
@@ -45,6 +46,7 @@ from .linear import (
 from .nan_of_max import loses_nan, lost_between_devices, of_integers
 from .running import by_elements, by_rows, runs_by_elements, runs_by_rows
 from .scanning import odd_even, recurrence
+from .short_sums import side_by_side
 
 
 def lowest(dtype):
@@ -102,6 +104,9 @@ class ReduceChoose(ReduceBy):
             return super().lower(ctx, x, axes=axes)
         if lost_between_devices(ctx, ctx.is_divided):
             return ctx.inline(of_integers(lambda x: self(x, axes=axes), self is reduce_max_p), x)
+        if rows := side_by_side(ctx, axes):
+            ctx.rewritten(f"written as that of rows of {rows[-1]} side by side", SUMS_OF_SHORT_ROWS)
+            return ctx.inline(lambda x: self._of_longer_rows(x, axes, *rows), x)
         operand, out = ctx.avals_in[0], ctx.avals_out[0]
         loses = loses_nan(operand, ctx.module.platform)
         if loses and is_by_slices(ctx, axes):
@@ -118,6 +123,16 @@ class ReduceChoose(ReduceBy):
         ctx.avals_in = [operand, out]
         nan = out.dtype.type(math.nan)
         return ctx.inline(lambda x, found: where(_has_nan(x, axes), nan, found), x, found)
+
+    def _of_longer_rows(self, x, axes, batch, length, together):
+        aval = aval_of(x)
+        each, wide = aval.size // batch, together * length
+        x, rest = reshape(x, (batch, each)), -each % wide
+        if rest:
+            x = pad_p(x, self.identity(aval.dtype), padding_config=((0, 0, 0), (0, rest, 0)))
+        x = self(reshape(x, (batch, (each + rest) // wide, wide)), axes=(1,))
+        x = self(reshape(x, (batch, together, length)), axes=(1,))
+        return reshape(x, tuple(n for axis, n in enumerate(aval.shape) if axis not in axes))
 
     def jvp(self, primals, tangents, /, *, axes):
         (x,), (t,) = primals, tangents

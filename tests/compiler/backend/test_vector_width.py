@@ -54,6 +54,15 @@ def test_what_moves_and_adds_elements_does_not() -> None:
     assert width_of(lambda x: jnp.roll(x, 3) / jnp.sqrt(x), X) is None
 
 
+def test_products_of_vectors_with_rows_of_another_length_do_not() -> None:
+    rows = np.ones((65536, 16), np.float32)
+    product = lambda x, w: jnp.exp(x @ w)
+    assert width_of(product, rows[:, :8], rows[0, :8]) is None
+    assert width_of(product, rows[:, :8], rows[0, :8, None]) is None
+    assert width_of(product, rows, rows[0]) == WIDTH
+    assert width_of(product, rows[:, :8], np.ones((8, 8), np.float32)) == WIDTH
+
+
 def test_random_bits_do() -> None:
     assert width_of(lambda key: random.uniform(key, (70_000,)), random.key(0)) == WIDTH
 

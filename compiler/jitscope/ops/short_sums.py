@@ -1,0 +1,105 @@
+"""Sums of floats in arrays whose last axis is short.
+
+XLA's library sums such arrays row by row, at some nanoseconds for each row and operation, however short it is. Here a sum over the last axis is that of the
+axis' slices, from the first to the last, and a sum over axes before it is one of longer rows: several rows side by side, whose
+sums are then summed. (Where no number of rows fits, zeros follow the last.)
+
+Sums over the last axis are taken in the order of XLA's own loops; others differ from XLA's by the rounding of a sum of n terms: at most 2 n eps times the sum of
+their magnitudes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.avals import ShapedArray
+from ..symbolic.dimension import is_static
+from ..xla.cpu_tuning import SUMS_OF_SHORT_ROWS
+
+
+_DTYPES = ("float32", "float64")
+_WIDE, _WIDEST = 64, 256
+"""How many numbers longer rows have: XLA's library adds them in vectors."""
+
+
+def of_short_rows(ctx: Any, x: Any, axes: Sequence[int]) -> Any:
+    """The sum of the context's operand `x`, an MLIR value, over `axes`, in programs for one device; None where XLA's own is as fast."""
+    if not _concerns(ctx):
+        return None
+    (aval,) = ctx.avals_in
+    kept = aval.ndim - len(axes)
+    if sorted(axes) != list(range(kept, aval.ndim)):
+        rows = side_by_side(ctx, axes)
+        return _of_longer_rows(ctx, x, *rows) if rows else None
+    length = math.prod(aval.shape[kept:])
+    return _of_slices(ctx, x, length) if kept and 1 < length <= SUMS_OF_SHORT_ROWS.value["added"] else None
+
+
+def side_by_side(ctx: Any, axes: Sequence[int]) -> tuple[int, int, int] | None:
+    """For a reduction over `axes` that end before a short last axis: how many there are, the length of that axis, and how many rows of
+    it make a longer one; None where XLA's own reduction is as fast."""
+    (aval,), first = ctx.avals_in, min(axes, default=0)
+    if not _concerns(ctx) or sorted(axes) != list(range(first, aval.ndim - 1)):
+        return None
+    length = aval.shape[-1]
+    if not 1 < length <= SUMS_OF_SHORT_ROWS.value["kept"]:
+        return None
+    batch = math.prod(aval.shape[:first])
+    together = _rows_together(aval.size // (batch * length), length)
+    return (batch, length, together) if together else None
+
+
+def _concerns(ctx: Any) -> bool:
+    aval = ctx.avals_in[0]
+    if not aval.shape or aval.dtype.name not in _DTYPES or not is_static(aval.shape):
+        return False
+    if aval.size < SUMS_OF_SHORT_ROWS.value["elements"] or ctx.module.meshes.group is not None:
+        return False
+    return SUMS_OF_SHORT_ROWS.holds(ctx.module.platform)
+
+
+def _rows_together(rows: int, length: int) -> int:
+    """How many rows of a length are put side by side; 0 where there are too few."""
+    least = -(-_WIDE // length)
+    if rows < 4 * least:
+        return 0
+    fitting = (n for n in range(least, _WIDEST // length + 1) if rows % n == 0 and rows >= 4 * n)
+    return next(fitting, least)
+
+
+def _of_slices(ctx: Any, x: Any, length: int) -> Any:
+    ctx.rewritten("written as the sum of its slices", SUMS_OF_SHORT_ROWS)
+    (aval,), (out,) = ctx.avals_in, ctx.avals_out
+    x = ctx.reshape(
+        x, aval.update(shape=(aval.size,))
+    )  # columns (n, 1) would make XLA compute what follows along an axis of one element
+    total = None
+    for i in range(length):
+        column = ctx.hlo.slice(x, ctx.ints([i]), ctx.ints([aval.size]), ctx.ints([length]))
+        total = column if total is None else ctx.hlo.add(total, column)
+    return ctx.reshape(total, out)
+
+
+def _of_longer_rows(ctx: Any, x: Any, batch: int, length: int, together: int) -> Any:
+    ctx.rewritten(f"written as a sum of rows of {together} side by side", SUMS_OF_SHORT_ROWS)
+    (aval,), (out,) = ctx.avals_in, ctx.avals_out
+    of: ShapedArray = aval.update(weak_type=False)
+    each, wide = aval.size // batch, together * length
+    x, rest = ctx.reshape(x, of.update(shape=(batch, each))), -each % wide
+    if rest:
+        zero = ctx.constant(np.zeros((), aval.dtype))
+        x = ctx.hlo.pad(x, zero, ctx.ints([0, 0]), ctx.ints([0, rest]), ctx.ints([0, 0]))
+    x = ctx.reshape(x, of.update(shape=(batch, (each + rest) // wide, wide)))
+    x = _summed(ctx, x, of.update(shape=(batch, (each + rest) // wide, wide)), of.update(shape=(batch, wide)))
+    x = ctx.reshape(x, of.update(shape=(batch, together, length)))
+    x = _summed(ctx, x, of.update(shape=(batch, together, length)), of.update(shape=(batch, length)))
+    return ctx.reshape(x, out)
+
+
+def _summed(ctx: Any, x: Any, aval: ShapedArray, out: ShapedArray) -> Any:
+    ctx.avals_in, ctx.avals_out = [aval], [out]
+    return ctx.reduce(x, 0, ctx.hlo.add, (1,))
