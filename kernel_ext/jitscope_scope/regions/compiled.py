@@ -6,7 +6,8 @@ that finds all as it was traces nothing."""
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Collection, Hashable
+import hashlib
+from collections.abc import Callable, Collection, Hashable, Iterator
 from importlib import import_module
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,16 @@ def is_part(view: Any, part: Any) -> bool:
     """Whether a view is this part of an array: its memory is the same, place by place."""
     kinds = [(v.__array_interface__["data"], v.shape, v.strides, v.dtype) for v in (view, part)]
     return kinds[0] == kinds[1]
+
+
+def text_of(function: Any) -> str:
+    """What tells one function's text from another's."""
+    f = getattr(function, "__func__", function)
+    if not isinstance(f, FunctionType):
+        return repr(f)
+    c = f.__code__
+    said = (c.co_code, c.co_names, c.co_varnames, c.co_freevars, repr(c.co_consts), repr(f.__defaults__))
+    return hashlib.blake2b(repr(said).encode(), digest_size=8).hexdigest()
 
 
 class GrowingList:
@@ -55,6 +66,40 @@ class ReadWhileItGrows(TypeError):
     """Raised where a list is read that a compiled loop appends to."""
 
 
+class _Latest:
+    """A region compiled by the library's own `jit`. Where that traces, it traces the function of the run that calls, whose objects are there;
+    none is kept."""
+
+    def __init__(self, jit: Callable[..., Any]) -> None:
+        self.traces = 0
+        self._function: FunctionType | None = None
+
+        def latest(*given: Any) -> Any:
+            assert self._function is not None
+            self.traces += 1
+            return self._function(*given)
+
+        self._jitted = jit(latest)
+
+    def lowered(self, function: FunctionType, given: tuple[Any, ...]) -> Any:
+        """The program of the function."""
+        with self._of(function):
+            return self._jitted.lower(*given)
+
+    def __call__(self, function: FunctionType, given: tuple[Any, ...]) -> Any:
+        """What the program gives; the function is traced for kinds of arguments, and settings, that are new."""
+        with self._of(function):
+            return self._jitted(*given)
+
+    @contextlib.contextmanager
+    def _of(self, function: FunctionType) -> Iterator[None]:
+        self._function = function
+        try:
+            yield
+        finally:
+            self._function = None
+
+
 class Compiled:
     """Calls a region's function, which is made anew in each run. `arrays` says whose arrays it is of: "numpy", "jitscope", "jax",
     or "mixed with jitscope" and "mixed with jax". `traces` counts how often it was traced."""
@@ -62,7 +107,9 @@ class Compiled:
     def __init__(self, arrays: str) -> None:
         self.arrays, self.traces = arrays, 0
         self._library = import_module("jax" if arrays.endswith("jax") else "jitscope")
-        self._forms: dict[Hashable, Callable[..., Any]] = {}
+        self._forms: dict[Hashable, _Latest] = {}
+        self._others: dict[Hashable, Callable[..., Any]] = {}
+        """Programs that were compiled for another reading of the same text."""
         self._programs: dict[str, Callable[..., Any]] = {}
 
     def __call__(
@@ -73,25 +120,54 @@ class Compiled:
         if any("Tracer" in type(v).__name__ for v in self._library.tree.leaves(given)):
             return self._library.jit(function)(*given)
         with self._as_the_cell_has_it():
-            kinds = self._kinds(given)
             now = description(function, places)
-            form = self._forms.get((now, kinds)) if now is not None else None
-            if form is None:
-                form = self._traced(function, given)
-                if now is not None and description(function, places) == now:  # else tracing changed what it reads
-                    _keep(self._forms, (now, kinds), form)
+            form = self._forms.get(now) if now is not None else None
+            if form is not None:
+                return self._given_back(self._run(form, function, given, places, now))
+            kinds = self._kinds(given)
+            program = self._others.get((now, kinds)) if now is not None else None
+            if program is not None:
+                return self._given_back(program(*given))
+            form = self._traced(function, given, kinds)
+            known = now is not None and description(function, places) == now  # else tracing changed what it reads
+            if isinstance(form, _Latest):
+                if known:
+                    _keep(self._forms, now, form)
+                return self._given_back(form(function, given))
+            if known:
+                _keep(self._others, (now, kinds), form)
             return self._given_back(form(*given))
 
-    def _traced(self, function: FunctionType, given: tuple[Any, ...]) -> Callable[..., Any]:
+    def _run(
+        self,
+        form: _Latest,
+        function: FunctionType,
+        given: tuple[Any, ...],
+        places: Collection[tuple[object, object]],
+        now: Hashable,
+    ) -> Any:
+        """What a form gives that this function has been traced as, or one that reads the same."""
+        before = form.traces
+        results = form(function, given)
+        if form.traces != before:
+            self.traces += 1
+            if description(function, places) != now:
+                self._forms.pop(now, None)
+        return results
+
+    def _traced(self, function: FunctionType, given: tuple[Any, ...], kinds: Hashable) -> Any:
+        """A new form; the compiled program where one of the same text is there."""
         self.traces += 1
-        lowered = self._library.jit(function).lower(*given)
+        form = _Latest(self._library.jit)
+        lowered = form.lowered(function, given)
         if self._library.__name__ != "jax" or self._library.config.jax_use_simplified_jaxpr_constants:
             # The text does not have its constants, and jitscope knows the programs that it compiled.
-            return lowered.compile()
-        text = f"{lowered.as_text()}{lowered.out_tree}{self._kinds(given)}"
-        if text not in self._programs:
-            _keep(self._programs, text, lowered.compile())
-        return self._programs[text]
+            return form
+        text = f"{lowered.as_text()}{lowered.out_tree}{kinds}"
+        if text in self._programs:
+            return self._programs[text]
+        _keep(self._programs, text, lowered.compile())
+        return form
 
     def _kinds(self, given: tuple[Any, ...]) -> Hashable:
         """Shapes and types of what is handed in, and the settings in force."""

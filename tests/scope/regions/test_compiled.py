@@ -63,6 +63,18 @@ def test_a_cell_that_runs_again_traces_nothing() -> None:
     assert compiled.traces == 1
 
 
+def test_other_kinds_are_traced_with_the_objects_of_the_run() -> None:
+    """What objects hold in the places that are handed in is no part of what is compared, and may be of other kinds than before."""
+    compiled, names = Compiled("jitscope"), made()
+    names["run"](names["Model"](), compiled)
+    model = names["Model"]()
+    model.w = jnp.ones((2, 3))
+    assert names["run"](model, compiled).shape == (2, 3)
+    assert compiled.traces == 2
+    np.testing.assert_allclose(names["run"](names["Model"](), compiled), plain(names))
+    assert compiled.traces == 2
+
+
 CHANGES = {
     "a global": lambda n, m: n.update(scale=3.0),
     "a global array": lambda n, m: n.update(table=jnp.arange(3.0) * 2),
