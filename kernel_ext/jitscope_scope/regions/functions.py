@@ -7,7 +7,8 @@ import copy
 import inspect
 import textwrap
 from collections.abc import Callable, Mapping
-from types import CellType, FunctionType
+from types import CellType, CodeType, FunctionType
+from weakref import WeakKeyDictionary
 
 from . import naming
 from .answers import CannotCompile
@@ -105,26 +106,31 @@ def _renamed(node: ast.FunctionDef, name: str, own: Mapping[str, str]) -> ast.Fu
 
 
 def definitions(tree: ast.Module, file: str) -> dict[tuple[str, int], ast.FunctionDef]:
-    """The functions that a cell defines, by file and line; a lambda that has a name and a line to itself is one that returns."""
+    """The functions that a cell defines, by file and line; a lambda is one that returns, and has the others of its line beside it."""
     found: dict[tuple[str, int], ast.FunctionDef] = {}
-    nodes = list(ast.walk(tree))
-    lines = [n.lineno for n in nodes if isinstance(n, ast.Lambda)]
-    for n in nodes:
-        match n:
-            case ast.FunctionDef():
-                found[file, min([n.lineno, *(d.lineno for d in n.decorator_list)])] = n
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Lambda() as value):
-                _add_lambda(found, file, name, value, lines)
-            case ast.Return(value=ast.Lambda() as value):
-                _add_lambda(found, file, "function", value, lines)
+    names = {
+        n.value: n.targets[0].id
+        for n in ast.walk(tree)
+        if isinstance(n, ast.Assign) and isinstance(n.targets[0], ast.Name)
+    }
+    lambdas: dict[int, list[ast.FunctionDef]] = {}
+    for n in ast.walk(tree):
+        if isinstance(n, ast.FunctionDef):
+            found[file, min([n.lineno, *(d.lineno for d in n.decorator_list)])] = n
+        elif isinstance(n, ast.Lambda):
+            lambdas.setdefault(n.lineno, []).append(_of_lambda(n, names.get(n, "function")))
+    for line, many in lambdas.items():
+        if (file, line) not in found:
+            found[file, line], many[0].decorator_list = many[0], []
+            _BESIDE[many[0]] = many
     return found
 
 
-def _add_lambda(
-    found: dict[tuple[str, int], ast.FunctionDef], file: str, name: str, value: ast.Lambda, lines: list[int]
-) -> None:
-    if lines.count(value.lineno) > 1 or (file, value.lineno) in found:
-        return
+_BESIDE: WeakKeyDictionary[ast.FunctionDef, list[ast.FunctionDef]] = WeakKeyDictionary()
+"""The lambdas of a line, by the first one."""
+
+
+def _of_lambda(value: ast.Lambda, name: str) -> ast.FunctionDef:
     whole = ast.parse(f"def {name}(): pass").body[0]
     assert isinstance(whole, ast.FunctionDef)
     whole.args, whole.body, whole.type_comment = (
@@ -132,7 +138,7 @@ def _add_lambda(
         [ast.copy_location(ast.Return(value.body), value.body)],
         _LAMBDA,
     )
-    found[file, value.lineno] = ast.copy_location(whole, value)
+    return ast.copy_location(whole, value)
 
 
 def definition_of(
@@ -143,7 +149,20 @@ def definition_of(
     node = definitions.get((code.co_filename, code.co_firstlineno)) or _source(function)
     if node is None or code.co_name != ("<lambda>" if node.type_comment == _LAMBDA else node.name):
         return None  # another one on the same line
-    return node
+    beside = [n for n in _BESIDE.get(node, [node]) if len(_BESIDE.get(node, [node])) == 1 or _is_text_of(n, code)]
+    return beside[0] if len(beside) == 1 else None
+
+
+def _is_text_of(node: ast.FunctionDef, code: CodeType) -> bool:
+    """Whether the code's instructions stand in the result of a lambda."""
+    body = node.body[0].value  # type: ignore[attr-defined]
+    places = [p for p in code.co_positions() if None not in p and p[2:] != (0, 0)]
+    found = {(p[0], p[2]) for p in places}, {(p[1], p[3]) for p in places}
+    return (
+        bool(places)
+        and min(found[0]) == (body.lineno, body.col_offset)
+        and max(found[1]) == (body.end_lineno, body.end_col_offset)
+    )
 
 
 def _source(function: FunctionType) -> ast.FunctionDef | None:

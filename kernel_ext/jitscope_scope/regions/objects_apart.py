@@ -1,340 +1,297 @@
-"""Objects of the user's taken apart: in a region a name stands for each attribute (`self.w` is `w_of_self`), and a function for each method,
-which takes the attributes that it reads and hands back those that it binds. Where a part of an object is used in another way, none is."""
+"""Objects and containers of the user's taken apart: in a region a name stands for each part (`w_of_self` for `self.w`, `W1_of_params` for
+`params['W1']`), and the statements of methods in the place of their calls. Where a part is used in another way, none is."""
 
 from __future__ import annotations
 
 import ast
+import contextlib
 import copy
+import io
+import random
+import warnings
 from collections.abc import Mapping
-from dataclasses import replace
-from types import FunctionType
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from . import naming, paths
-from .answers import CannotCompile
-from .functions import definition_of
-from .homes import attributes_of, is_number, is_users_object
-from .parts import EditText, placed_at
-from .returns import at_the_end
+from .dissolving import Dissolving, NeedsCopies
+from .effects import Effects
+from .homes import is_number
+from .parts import EditText, free_name
 from .stand_ins import StandIns
-from .watching import Visit
-from .words import is_static
+from .structures import Box, Function, Grows, InWholes, Known, Leaf, Part, PickedByValue, Roots, key_text, seen_after
+from .watching import Visit, equal_bits, snapshot
 
 
 Definitions = Mapping[tuple[str, int], ast.FunctionDef]
-_READING, _STORING = ("__getattr__", "__getattribute__"), ("__setattr__", "__delattr__")
+_TRIES = 8
 
 
-class InWholes(Exception):
-    """Raised where an object is used as a whole."""
-
-
-def taken_apart(
-    body: naming.Statements, visit: Visit, definitions: Definitions
-) -> tuple[StandIns, dict[tuple[str, int], ast.FunctionDef], Apart] | None:
-    """The statements with names in place of the attributes of objects, and the definitions of functions in place of methods; None where there
-    are no objects, or one of them is used as a whole."""
-    roots = [n for n in sorted(naming.loaded(body)) if is_users_object(visit.values.get(n))]
-    if not roots or naming.bound(body) & set(roots) or len({id(visit.live.get(n)) for n in roots}) < len(roots):
-        return None
-    try:
-        apart = Apart(visit, definitions, roots)
-        new = apart.block([copy.deepcopy(s) for s in body], {n: n for n in roots})
-        return apart.stood_in(new), apart.definitions, apart
-    except InWholes:
-        return None
-
-
-class Apart:
-    """Objects that are taken apart: what names stand for."""
-
-    def __init__(self, visit: Visit, definitions: Definitions, roots: list[str]) -> None:
-        self.visit, self.definitions, self.roots = visit, dict(definitions), roots
-        self.names: dict[str, str] = {}
-        """The names that stand for attributes, by the text of these."""
-        self.stored: set[str] = set()
-        """The attributes that are bound, by their text."""
-        self.owners: dict[str, object] = {}
-        """The objects whose attributes or methods are used, by their text."""
-        self.methods: dict[tuple[str, str], Method] = {}
-        self._open: list[tuple[str, str]] = []
-        self._taken = {*visit.values, *visit.after, *visit.around}
-
-    def block(self, body: list[ast.stmt], here: Mapping[str, str], used: set[str] | None = None) -> list[ast.stmt]:
-        """The statements, in which local names stand for the objects `here`; `used` gets the attributes that they read or bind."""
-        writer = _Writer(self, here, set() if used is None else used)
-        new: list[ast.stmt] = []
-        for s in body:
-            one = writer.visit(s)
-            new += one if isinstance(one, list) else [one]
-        return new
-
-    def object_at(self, text: str) -> object:
-        """The object in a place; raises InWholes where there is none of the user's."""
+def taken_apart(body: naming.Statements, visit: Visit, definitions: Definitions) -> Apart | None:
+    """The statements with names in place of the parts of objects and containers; None where there are none, or one of them is used in a way that
+    is not followed."""
+    plain, copies = set[str](), False
+    for _ in range(_TRIES):
+        writer = Dissolving(Roots(visit, plain), naming.bound(body), definitions, copies)
+        writer.ours, writer.globals_of_region = (
+            free_name("compiled_regions", visit, "jitscope_scope.regions.compiled"),
+            visit.around,
+        )
         try:
-            found = paths.at(text, self.visit.values)
-        except Exception:
-            raise InWholes from None
-        if not is_users_object(found) or _has_its_own(type(found), _READING):
-            raise InWholes
-        return found
-
-    def attribute(self, owner: str, name: str, stores: bool) -> str:
-        """The name that stands for an attribute of an object."""
-        of, text = self.object_at(owner), f"{owner}.{name}"
-        if stores and _has_its_own(type(of), _STORING):  # as a frozen dataclass has
-            raise InWholes
-        if self._of_class(of, name, stores) or not self._goes_in(text, of, name):
-            raise InWholes
-        self.owners[owner] = of
-        if stores:
-            self.stored.add(text)
-        if text not in self.names:
-            wish = f"{name}_of_{owner.replace('.', '_')}"
-            while wish in self._taken:
-                wish += "_"
-            self._taken.add(wish)
-            self.names[text] = wish
-        return self.names[text]
-
-    def _of_class(self, of: object, name: str, stores: bool) -> bool:
-        """Whether the class, and not the object, answers for an attribute: a property, or a value that a store would hide."""
-        found = next((vars(k)[name] for k in type(of).__mro__ if name in vars(k)), None)
-        slot = type(found).__name__ == "member_descriptor"
-        return (
-            found is not None
-            and not slot
-            and (hasattr(type(found), "__set__") or hasattr(type(found), "__get__") or stores)
-        )
-
-    def _goes_in(self, text: str, of: object, name: str) -> bool:
-        after = self.after(text)
-        found = [v for v in (getattr(of, name, after), after) if v is not None]
-        return all(
-            is_number(v) or is_static(v) or (type(v) is list and not any(map(is_users_object, v))) for v in found
-        )
-
-    def after(self, text: str) -> object:
-        """What was in a place at the end."""
-        leaf = self.visit.places_after.get(text)
-        if leaf is None:
+            writer.block(copy.deepcopy(list(body)), writer.top)
+            return (
+                _Ending(writer, body, definitions).apart()
+                if any(b.touched for b in writer.roots.boxes.values())
+                else None
+            )
+        except Grows as grows:
+            plain.add(grows.text)
+        except PickedByValue as picked:
+            if picked.text is None:
+                return None
+            plain.add(picked.text)
+        except NeedsCopies:
+            if copies:
+                return None
+            copies = True
+        except InWholes:
             return None
-        return list(leaf.value[: leaf.size]) if type(leaf.value) is list else leaf.value
+    return None
 
-    def method(self, owner: str, name: str) -> Method:
-        """The function that stands for a method of an object."""
-        key = owner, name
-        if key in self.methods:
-            return self.methods[key]
-        of = self.object_at(owner)
-        function = next((vars(k)[name] for k in type(of).__mro__ if name in vars(k)), None)
-        if key in self._open or name in attributes_of(of) or not isinstance(function, FunctionType):
-            raise InWholes
-        node = definition_of(function, self.definitions)
-        if node is None or node.decorator_list or not node.args.args or function.__closure__:
-            raise InWholes
-        self.owners[owner] = of
-        self._open.append(key)
-        self.methods[key] = found = self._written(function, copy.deepcopy(node), owner)
-        self._open.pop()
+
+@dataclass(frozen=True)
+class Apart:
+    """A region without its objects."""
+
+    stood: StandIns
+    tests: tuple[str, ...]
+    """What has to be true when it begins."""
+    texts: Mapping[str, str]
+    """What its names stand for."""
+    inlined: frozenset[str]
+    """The functions and methods whose statements it has."""
+    values: Mapping[str, object]
+    """Classes and others that the tests name."""
+
+    bound: frozenset[str]
+    """The names that parts are taken from in the end."""
+
+    def guarded(self, edit: EditText, body: naming.Statements) -> EditText:
+        """The edit for objects and containers like those that were seen; for others the statements as they are."""
+        ours = next((t.partition(".")[0] for t in self.tests if ".text_of(" in t), None)
+        more = [f"import jitscope_scope.regions.compiled as {ours}"] if ours else []
+        return replace(edit.guarded(self.tests, body), imports=tuple(dict.fromkeys([*edit.imports, *more])))
+
+
+class _Ending:
+    """What stands before and after the statements, and what was seen of the names that stand in."""
+
+    def __init__(self, writer: Dissolving, body: naming.Statements, definitions: Definitions) -> None:
+        self.definitions = definitions
+        self.writer, self.roots, self.visit, self.old = writer, writer.roots, writer.roots.visit, body
+        self.body = [ast.fix_missing_locations(s) for s in writer.out]
+        self.bound, self.stored = naming.bound(self.body), naming.stored_into(self.body)
+        self.lines: list[str] = []
+        self.places: dict[str, str] = {}
+        """Where the cell has what names stand for in the end."""
+        self.placed: dict[int, str] = {}
+
+    def apart(self) -> Apart:
+        """All of it."""
+        if not self.body:
+            raise InWholes("nothing is left")
+        self._objects()
+        self._names()
+        roots = [n for n, p in self.roots.found.items() if isinstance(p, Box)]
+        needed = naming.read_first(self.body) | naming.stored_into(self.body) | naming.bound_or_not(self.body)
+        needed |= self.places.keys() - self.bound
+        first = {n: t for n, t in self.roots.texts.items() if n in needed and n not in self.visit.values}
+        gone = sorted(
+            n for n in first.keys() | self.places.keys() if n not in self.visit.values and n not in self.visit.after
+        )
+        after = [*self.lines, *([f"del {', '.join(gone)}"] if gone else [])]
+        before = [f"{n} = {t}" for n, t in first.items()]
+        stood = StandIns(tuple(self.body), self._seen(roots, first), tuple(before), tuple(after))
+        tests = [*self.roots.tests_of_boxes(), *self.roots.tests.values(), *self._pinned()]
+        values: dict[str, object] = {b.of.__name__: b.of for b in self.roots.boxes.values() if b.is_object}
+        values |= {n: v for n, v in self.roots.values.items() if n not in self.roots.texts}
+        values |= {
+            m: self.visit.around[m]
+            for t in self.roots.tests.values()
+            if (m := t.rpartition(" is ")[2].partition(".")[0]) in self.visit.around
+        }
+        return Apart(
+            stood,
+            tuple(dict.fromkeys(tests)),
+            dict(self.roots.texts),
+            frozenset(self.writer.inlined),
+            values,
+            frozenset(self.places),
+        )
+
+    def _pinned(self) -> list[str]:
+        changing = self.bound | naming.stored_into(self.body)
+        if changing & self.writer.pinned.keys():
+            raise InWholes("a number that picks parts changes")
+        return [f"{self.roots.texts.get(n, n)} == {v}" for n, v in self.writer.pinned.items()]
+
+    def _objects(self) -> None:
+        """Gives objects and containers the parts that they have in the end."""
+        for box in self.roots.boxes.values():
+            first, text = self.roots.first[id(box)], box.text or ""
+            if [k for k in box.parts if k in first] != list(first):
+                raise InWholes("parts are removed")
+            for key, part in list(box.parts.items()):
+                place = key_text(text, key, box.is_object)
+                if isinstance(part, Leaf) and part == first.get(key):
+                    if part.name in self.bound:
+                        self._put(place, part.name)
+                    elif part.name in self.stored or type(self.roots.values.get(part.name)) is list:
+                        self.places.setdefault(part.name, place)
+                elif part is not first.get(key) and part != first.get(key):
+                    if box.of is list and key not in first:
+                        raise InWholes("a list grows")
+                    self._build(part, place)
+
+    def _put(self, place: str, name: str) -> None:
+        self.places.setdefault(name, place)
+        self.lines.append(f"{place} = {name}")
+
+    def _names(self) -> None:
+        """Gives names what they stand for in the end."""
+        bound = naming.bound(self.old) & self.visit.after.keys()
+        for n in sorted(bound):
+            part = self.writer.top.names.get(n)
+            if isinstance(part, ast.Constant):
+                raise InWholes(f"`{n}` may stand for several things")
+            if part is not None and part != Leaf(n):
+                self._build(part, n)
+            elif n in self.writer.last:
+                self.lines.append(f"{n} = {self.writer.last[n]}")
+            elif n not in self.bound:
+                raise InWholes(f"`{n}` is not bound any longer")
+
+    def _build(self, part: Part, place: str) -> None:
+        if isinstance(part, Box) and part.is_object and part.text is None and id(part) not in self.placed:
+            self._may_be_made(part)
+            self.placed[id(part)] = place
+            name = part.of.__name__
+            if self.visit.around.get(name) is not part.of:
+                raise InWholes("a class has no name here")
+            self.lines.append(f"{place} = {name}.__new__({name})")
+            for k, p in part.parts.items():
+                self._build(p, f"{place}.{k}")
+            return
+        self.lines.append(f"{place} = {self._text(part, place)}")
+
+    def _may_be_made(self, box: Box) -> None:
+        if box.fixed and box.source is not None and (box.source.text is not None or id(box.source) in self._held()):
+            raise InWholes("what has two names is made anew")
+
+    def _held(self) -> set[int]:
+        """The boxes that there are in the end."""
+        found: set[int] = set()
+        more = [p for n, p in self.writer.top.names.items() if n in self.visit.after]
+        more += [p for b in self.roots.boxes.values() for p in b.parts.values()]
+        while more:
+            part = more.pop()
+            if isinstance(part, Box) and id(part) not in found:
+                found.add(id(part))
+                more += part.parts.values()
         return found
 
-    def _written(self, function: FunctionType, node: ast.FunctionDef, owner: str) -> Method:
-        first, *rest = node.args.args
-        if {a.arg for a in rest} & set(self.roots) or naming.bound(node.body) & {first.arg}:
-            raise InWholes
-        node = at_the_end(node)
-        node.args.args, used = rest, set[str]()
-        stored, self.stored = self.stored, set()
-        node.body = self.block(node.body, {first.arg: owner}, used)
-        bound = sorted(self.names[t] for t in self.stored if self.names[t] in naming.bound(node.body))
-        self.stored |= stored
-        read = sorted(self.names[t] for t in used)
-        node.args.kwonlyargs = [*node.args.kwonlyargs, *(ast.arg(n) for n in read)]
-        node.args.kw_defaults = [*node.args.kw_defaults, *(None for _ in read)]
-        node.name = f"{node.name}_of_{owner.replace('.', '_')}"
-        while node.name in self._taken:
-            node.name += "_"
-        self._taken.add(node.name)
-        gives = _hands_back(node, bound)
-        ast.fix_missing_locations(node)
-        file = f"<cell method {node.name}>"
-        made: dict[str, object] = {}
-        exec(compile(ast.Module([node], []), file, "exec"), dict(function.__globals__), made)
-        self.definitions[file, node.lineno] = node
-        return Method(node.name, made[node.name], tuple(read), tuple(bound), gives)
+    def _text(self, part: Part, place: str) -> str:
+        if isinstance(part, Leaf):
+            self.places.setdefault(part.name, place)
+            return part.name
+        if isinstance(part, Known):
+            return repr(part.value)
+        if isinstance(part, Function) and part.text is not None:
+            return part.text
+        if isinstance(part, Box) and part.text is not None:
+            return part.text
+        if isinstance(part, Box) and id(part) in self.placed:
+            return self.placed[id(part)]
+        if not isinstance(part, Box) or part.is_object:
+            raise InWholes("what is left cannot be made again")
+        self._may_be_made(part)
+        self.placed[id(part)] = place
+        inside = {k: self._text(p, f"{place}[{k!r}]") for k, p in part.parts.items()}
+        if part.of is dict:
+            return f"{{{', '.join(f'{k!r}: {t}' for k, t in inside.items())}}}"
+        text = ", ".join(inside.values())
+        return f"[{text}]" if part.of is list else f"({text}{',' if len(inside) == 1 else ''})"
 
-    def stood_in(self, body: list[ast.stmt]) -> StandIns:
-        """The statements with what was seen under the names that stand in, and what binds these before and the attributes after."""
+    def _seen(self, roots: list[str], first: Mapping[str, str]) -> Visit:
         visit = self.visit
         seen = [dict(v) for v in (visit.values, visit.live, visit.after, visit.ends)]
         values, live, after, ends = seen
-        inside = set(visit.changed)
-        for text, name in self.names.items():
-            owner, _, attribute = text.rpartition(".")
-            leaf, last = visit.places.get(text), visit.places_after.get(text)
-            if hasattr(self.object_at(owner), attribute):
-                values[name] = getattr(self.object_at(owner), attribute)
-                live[name] = values[name] if leaf is None else leaf.value
-            if last is not None:
-                after[name], ends[name] = self.after(text), last.value
-            if isinstance(live.get(name), np.ndarray) and visit.inner_changed(text, live[name]):  # type: ignore[arg-type]
-                inside.add(name)
-        for method in self.methods.values():
-            values[method.name] = live[method.name] = method.function
-        mine = lambda text: any(text == r or text.startswith((f"{r}.", f"{r}[")) for r in self.roots)
+        mine = lambda text: any(text == r or text.startswith((f"{r}.", f"{r}[")) for r in roots)
         kept = lambda found: {t: v for t, v in found.items() if not mine(t)}
+        values, live, after, ends = map(kept, seen)
+        inside = {n for n in visit.changed if not mine(n)}
+        for n, v in self.roots.values.items():
+            text = self.roots.texts.get(n)
+            if text is None:
+                values.setdefault(n, v)
+                live.setdefault(n, v)
+            elif n in first or n in self.bound or n not in visit.values:
+                values[n] = v
+                live[n] = self._itself(text, v)
+                if isinstance(v, np.ndarray) and not equal_bits(v, live[n]):
+                    inside.add(n)
+        for n, place in self.places.items():
+            found = seen_after(place, visit)
+            if found is None:
+                raise InWholes(f"what `{place}` is in the end was not seen")
+            after[n], ends[n] = found
         new = replace(
             visit,
-            **dict(zip(("values", "live", "after", "ends"), map(kept, seen))),
+            **dict(zip(("values", "live", "after", "ends"), (values, live, after, ends))),
             changed=frozenset(inside),
             **{
                 n: kept(getattr(visit, n))
                 for n in ("places", "places_after", "states", "states_after", "lists", "lists_after")
             },
         )
-        needed = naming.read_first(body) | naming.stored_into(body) | naming.bound_or_not(body)
-        before = [f"{n} = {t}" for t, n in self.names.items() if n in values and n in needed]
-        bound = naming.bound(body)
-        again = [f"{t} = {n}" for t, n in self.names.items() if n in bound and n in after]
-        gone = sorted({n for n in self.names.values() if (n in values and n in needed) or (n in bound and n in after)})
-        return StandIns(tuple(body), new, tuple(before), (*again, *([f"del {', '.join(gone)}"] if gone else [])))
+        return _with_first_turn(tuple(self.body), new, self.definitions)
 
-    def guarded(self, edit: EditText, body: naming.Statements) -> EditText:
-        """The edit for objects of the classes that were seen; for others the statements as they are. Raises CannotCompile where a class has no
-        name in the session."""
-        tests = []
-        for text, of in sorted(self.owners.items()):
-            name = type(of).__name__
-            if self.visit.around.get(name) is not type(of):
-                raise CannotCompile(body[0].lineno, "object", f"the class of `{text}` has no name here")
-            tests.append(f"type({text}) is {name}")
-        return edit.guarded(tests, body)
-
-
-class Method:
-    """A function in place of a method: the attributes that it takes and those that it hands back, by their names, and whether it gives a
-    result as well."""
-
-    def __init__(
-        self, name: str, function: object, reads: tuple[str, ...], binds: tuple[str, ...], gives: bool
-    ) -> None:
-        self.name, self.function, self.reads, self.binds, self.gives = name, function, reads, binds, gives
-
-
-def _has_its_own(kind: type, names: tuple[str, ...]) -> bool:
-    """Whether a class says itself what happens when attributes are read, or set."""
-    return any(hasattr(kind, n) and getattr(kind, n) is not getattr(object, n, None) for n in names)
-
-
-def _hands_back(node: ast.FunctionDef, names: list[str]) -> bool:
-    """Has a function hand back these names beside its result; whether it has one."""
-    ends = [n for b in node.body for n in ast.walk(b) if isinstance(n, ast.Return) and n.value is not None]
-    if not names:
-        return bool(ends)
-    if len(ends) > 1 or (ends and ends[0] is not node.body[-1]):
-        raise InWholes
-    given: list[ast.expr] = [ast.Name(n, ast.Load()) for n in names]
-    if ends:
-        assert ends[0].value is not None
-        given.insert(0, ends[0].value)
-        node.body.pop()
-    made = ast.Tuple(given, ast.Load()) if len(given) > 1 else given[0]
-    node.body.append(placed_at(ast.Return(made), ends[0] if ends else node.body[-1]))
-    return bool(ends)
-
-
-class _Writer(ast.NodeTransformer):
-    def __init__(self, apart: Apart, here: Mapping[str, str], used: set[str]) -> None:
-        self.apart, self.here, self.used = apart, here, used
-
-    def path(self, node: ast.expr) -> str | None:
-        """The text of an object or attribute, from a name of the region's own on."""
-        if isinstance(node, ast.Name):
-            return self.here.get(node.id)
-        if isinstance(node, ast.Attribute) and (owner := self.path(node.value)) is not None:
-            return f"{owner}.{node.attr}"
-        return None
-
-    def _owner(self, node: ast.expr) -> str | None:
-        """The text of an object of the user's."""
-        text = self.path(node)
-        if text is None:
-            return None
+    def _itself(self, text: str, copied: object) -> object:
+        """The array or list that was there when the region began."""
+        if (leaf := self.visit.places.get(text)) is not None:
+            return leaf.value
         try:
-            self.apart.object_at(text)
-        except InWholes:
-            return None
-        return text
+            found = paths.at(text, self.visit.live)
+        except Exception:
+            return copied
+        return found if type(found) is type(copied) else copied
 
-    def visit_Name(self, node: ast.Name) -> ast.AST:
-        if node.id in self.here:
-            raise InWholes
-        return node
 
-    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        owner = self._owner(node.value)
-        if owner is None:
-            return self.generic_visit(node)
-        if self._owner(node) is not None:
-            raise InWholes
-        name = self.apart.attribute(owner, node.attr, isinstance(node.ctx, ast.Store))
-        self.used.add(f"{owner}.{node.attr}")
-        return ast.copy_location(ast.Name(name, node.ctx), node)
+def _with_first_turn(body: tuple[ast.stmt, ...], visit: Visit, definitions: Definitions) -> Visit:
+    """What was seen, with what the region's own names stand for after the first turn of its loops: of which kinds they are."""
+    Effects(definitions).of_region(body, visit.values)
+    names = {**visit.around, **snapshot(visit.values)}
+    turns = ast.fix_missing_locations(ast.Module([_OneTurn().visit(copy.deepcopy(s)) for s in body], []))
+    states = np.random.get_state(), random.getstate()
+    with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        with contextlib.suppress(Exception):
+            exec(compile(turns, "<one turn>", "exec"), names)
+    np.random.set_state(states[0])
+    random.setstate(states[1])
+    new = {n: names[n] for n in naming.bound(body) - visit.after.keys() if n in names and is_number(names[n])}
+    return replace(visit, after={**visit.after, **new}, ends={**visit.ends, **new})
 
-    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
+
+class _OneTurn(ast.NodeTransformer):
+    def visit_For(self, node: ast.For) -> ast.AST:
+        return self._once(node)
+
+    def visit_While(self, node: ast.While) -> ast.AST:
+        return self._once(node)
+
+    def _once(self, node: ast.For | ast.While) -> ast.AST:
         self.generic_visit(node)
+        node.body.append(ast.Break())
         return node
-
-    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
-        if naming.loaded([node]) & self.here.keys():
-            raise InWholes
-        return node
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        if naming.loaded(node.body) & self.here.keys():
-            raise InWholes
-        return node
-
-    def _method(self, call: ast.Call) -> Method | None:
-        """The method that a call is of; the call is made one of the function."""
-        if not isinstance(call.func, ast.Attribute) or (owner := self._owner(call.func.value)) is None:
-            return None
-        if call.func.attr in attributes_of(self.apart.object_at(owner)):
-            return None
-        method = self.apart.method(owner, call.func.attr)
-        texts = {n: t for t, n in self.apart.names.items()}
-        self.used |= {texts[n] for n in method.reads}
-        call.func = ast.copy_location(ast.Name(method.name, ast.Load()), call.func)
-        call.args = [self.visit(a) for a in call.args]
-        named = [ast.keyword(n, ast.copy_location(ast.Name(n, ast.Load()), call)) for n in method.reads]
-        call.keywords = [*(self.visit(k) for k in call.keywords), *named]
-        return method
-
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        if (method := self._method(node)) is None:
-            return self.generic_visit(node)
-        if method.binds or not method.gives:
-            raise InWholes
-        return node
-
-    def visit_Expr(self, node: ast.Expr) -> ast.AST:
-        if not isinstance(node.value, ast.Call) or (method := self._method(node.value)) is None:
-            return self.generic_visit(node)
-        return self._bound(node, node.value, method, None) if method.binds else node
-
-    def visit_Assign(self, node: ast.Assign) -> ast.AST:
-        if not isinstance(node.value, ast.Call) or (method := self._method(node.value)) is None:
-            return self.generic_visit(node)
-        if not method.gives or (method.binds and len(node.targets) > 1):
-            raise InWholes
-        node.targets = [self.visit(t) for t in node.targets]
-        return self._bound(node, node.value, method, node.targets[0]) if method.binds else node
-
-    def _bound(self, node: ast.stmt, call: ast.Call, method: Method, target: ast.expr | None) -> ast.AST:
-        names: list[ast.expr] = [ast.Name(n, ast.Store()) for n in method.binds]
-        if method.gives:
-            names.insert(0, target or ast.Name(f"result_of_{method.name}", ast.Store()))
-        to = ast.Tuple(names, ast.Store()) if len(names) > 1 else names[0]
-        return ast.fix_missing_locations(ast.copy_location(ast.Assign([to], call), node))

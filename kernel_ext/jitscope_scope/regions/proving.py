@@ -12,7 +12,7 @@ import sys
 import threading
 import traceback
 import warnings
-from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Collection, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, replace
 from types import CellType, FunctionType, MappingProxyType
 
@@ -78,6 +78,7 @@ def _proof(body: tuple[ast.stmt, ...], edit: EditText, visit: Visit, live: set[s
     plain = compile(ast.fix_missing_locations(ast.Module(list(body), [])), "<region>", "exec")
     define = compile("\n".join([*edit.imports, *edit.definition]), "<edit>", "exec")
     call = compile("\n".join(edit.call), "<edit>", "exec")
+    around = frozenset(visit.values.keys() & visit.around.keys() - visit.own), visit.around
     found = [
         _one(
             plain,
@@ -92,6 +93,7 @@ def _proof(body: tuple[ast.stmt, ...], edit: EditText, visit: Visit, live: set[s
             enclosed=visit.enclosed,
             shared=visit.shared,
             tests=edit.tests,
+            around=around,
         )
     ]
     names: dict[str, object] = dict(found[0].edited)
@@ -120,6 +122,7 @@ def _proof(body: tuple[ast.stmt, ...], edit: EditText, visit: Visit, live: set[s
             visit.enclosed,
             visit.shared,
             edit.tests,
+            around,
         )
         found.append(_first_that_runs(near, visit.values, k))
     same = joined([f.same for f in found])
@@ -198,6 +201,7 @@ def _one(
     enclosed: frozenset[str] = frozenset(),
     shared: frozenset[str] = frozenset(),
     tests: tuple[str, ...] = (),
+    around: tuple[Collection[str], Mapping[str, object]] = ((), MappingProxyType({})),
 ) -> _Run:
     a, b = snapshot(values), {**snapshot(values), **kept}
     inside = _at_home(a, enclosed, shared)
@@ -208,7 +212,12 @@ def _one(
         watch = Stopwatch()
         try:
             said = io.StringIO()
-            with _no_longer_than(LONGEST, line), np.errstate(**told_of), contextlib.redirect_stdout(said):  # type: ignore[arg-type]
+            with (
+                _no_longer_than(LONGEST, line),
+                np.errstate(**told_of),
+                contextlib.redirect_stdout(said),
+                _in_session(a, *around),
+            ):  # type: ignore[arg-type]
                 exec(plain, a, inside)  # type: ignore[arg-type]
         except CannotCompile:
             raise
@@ -223,7 +232,7 @@ def _one(
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         try:
-            with contextlib.redirect_stdout(also := io.StringIO()):
+            with contextlib.redirect_stdout(also := io.StringIO()), _in_session(b, *around):
                 exec(define, b)  # type: ignore[arg-type]
                 if not all(eval(t, b) for t in tests):
                     raise CannotCompile(line, "object", "the compiled form is not the one that runs")
@@ -302,6 +311,18 @@ def _at_home(names: dict[str, object], enclosed: frozenset[str], shared: frozens
     for n, cell in cells.items():
         cell.cell_contents = names[n]
     return _Variables(names, {n: cells[n] for n in shared}) if shared else names
+
+
+@contextlib.contextmanager
+def _in_session(names: Mapping[str, object], which: Collection[str], session: Mapping[str, object]) -> Iterator[None]:
+    """Lets methods, and functions that objects keep, see these values where they read names of the session."""
+    before = {n: session[n] for n in which if not isinstance(names[n], (FunctionType, type))}
+    assert isinstance(session, MutableMapping) or not before
+    session.update({n: names[n] for n in before})  # type: ignore[attr-defined]
+    try:
+        yield
+    finally:
+        session.update(before)  # type: ignore[attr-defined]
 
 
 def _kept(names: Mapping[str, object]) -> dict[str, object]:

@@ -10,9 +10,14 @@ from . import naming
 from .parts import placed_at
 
 
-def at_the_end(node: ast.FunctionDef) -> ast.FunctionDef:
-    """The function with one `return`; as it is where it is written without that: one at the end, and `if c: return x` right before it."""
-    if not node.body or _is_plain(node.body) or not _always_returns(node.body):
+def at_the_end(node: ast.FunctionDef, always: bool = False) -> ast.FunctionDef:
+    """The function with one `return`; as it is where it is written without that: one at the end, and `if c: return x` right before it,
+    but for such an `if` where there is to be one `return` in any case."""
+    if (
+        not node.body
+        or not _always_returns(node.body)
+        or (_is_plain(node.body) and not (always and _returns(node.body[:-1])))
+    ):
         return node
     taken = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} | {*naming.parameters(node)}
     result, flag = (_free(f"{word}_of_{node.name}", taken) for word in ("result", "returned"))
@@ -21,8 +26,22 @@ def at_the_end(node: ast.FunctionDef) -> ast.FunctionDef:
         ast.parse(f"{flag} = {result} = False").body[0], node.body[0]
     )  # a value of any type, until there is one
     end = placed_at(ast.parse(f"return {result}").body[0], node.body[-1])
-    new.body = [start, *_Ends(result, flag).written(new.body, False), end]
+    body = _Ends(result, flag).written(new.body, False)
+    if always and flag not in naming.loaded(body):
+        new.body = [*_Unflagged(flag).visit(ast.Module(body, [])).body, end]
+        return ast.fix_missing_locations(new)
+    new.body = [start, *body, end]
     return ast.fix_missing_locations(new)
+
+
+class _Unflagged(ast.NodeTransformer):
+    """Leaves a flag out that nobody asks for."""
+
+    def __init__(self, flag: str) -> None:
+        self.flag = flag
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST | None:
+        return None if ast.unparse(node.targets[0]) == self.flag else node
 
 
 class _Ends:

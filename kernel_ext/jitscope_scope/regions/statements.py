@@ -450,13 +450,14 @@ class Statements:
         if not names:
             return lines + self.block(s.body, live, inner) + (self.block(s.orelse, live, other) if s.orelse else [])
         self.moving |= set(names)
-        kept = names
+        anew = naming.bound_for_certain(s.body) & naming.bound_for_certain(s.orelse)
+        kept = [n for n in names if n not in anew - naming.read_first(s.body) - naming.read_first(s.orelse)]
         if (
             self.local and not self.turn
         ):  # a function's own names that one branch alone binds have no value on the other way
             both_bind = naming.bound(s.body) & naming.bound(s.orelse)
             names = [n for n in names if n in self.defined or n in both_bind]
-            kept = [n for n in names if n in self.defined]
+            kept = [n for n in kept if n in self.defined]
         tuple_of, kept_of = (", ".join(of) + "," if of else "()" for of in (names, kept))
         before, taken, defined = self.fresh("before"), self.fresh("taken"), set(self.defined)
         lines += [

@@ -69,14 +69,14 @@ class Visit:
     def compare(self, noted: list[dict[str, object]]) -> None:
         """Notes which arrays have another content than before; not those that nobody but the notes, which are `noted`, holds any longer."""
         arrays = {n for n, v in self.live.items() if isinstance(v, np.ndarray)}
-        changed = {n for n in arrays if not _equal(self.values[n], self.live[n])}
+        changed = {n for n in arrays if not equal_bits(self.values[n], self.live[n])}
         self.dropped = frozenset(n for n in changed if sys.getrefcount(self.live[n]) <= 1 + _held(self.live[n], noted))
         self.changed = frozenset(changed - self.dropped)
 
     def inner_changed(self, text: str, value: np.ndarray) -> bool:
         """Whether an array inside of an object or a container had another content at the end than before."""
         copied = paths.leaves(self.values).get(text)
-        return copied is None or not _equal(copied.value, value)
+        return copied is None or not equal_bits(copied.value, value)
 
 
 def _held(value: object, noted: list[dict[str, object]]) -> int:
@@ -84,7 +84,8 @@ def _held(value: object, noted: list[dict[str, object]]) -> int:
     return sum(v is value for d in noted for v in d.values())
 
 
-def _equal(a: object, b: object) -> bool:
+def equal_bits(a: object, b: object) -> bool:
+    """Whether two arrays are the same in all but their memory."""
     if not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray) or a.dtype != b.dtype or a.shape != b.shape:
         return False
     if a.flags.c_contiguous and b.flags.c_contiguous and not a.dtype.hasobject:

@@ -100,22 +100,20 @@ def written_apart(
 ) -> tuple[EditText, Visit] | None:
     """The same with the objects of the user's taken apart, and what was seen with the classes that the edit asks for; None where there are
     no objects to be taken apart."""
-    found = taken_apart(body, visit, definitions)
-    if found is None:
+    apart = taken_apart(body, visit, definitions)
+    if apart is None:
         return None
-    stood, all_of, apart = found
-    edit = written(stood.body, stood.visit, live | {*apart.names.values()}, name, all_of)
+    stood = apart.stood
+    edit = written(stood.body, stood.visit, live | apart.bound, name, definitions)
     if edit.traced:
         return None
-    texts = {n: text for text, n in apart.names.items()}
     edit = replace(
         edit,
         call=(*stood.before, *edit.call, *stood.after),
-        reads=tuple(dict.fromkeys(texts.get(n, n) for n in edit.reads)),
-        inlined=edit.inlined | {m for _, m in apart.methods},
+        reads=tuple(dict.fromkeys(apart.texts.get(n, n) for n in edit.reads)),
+        inlined=edit.inlined | apart.inlined,
     )
-    classes: dict[str, object] = {type(v).__name__: type(v) for v in apart.owners.values()}
-    return apart.guarded(edit, body), replace(visit, values={**classes, **visit.values})
+    return apart.guarded(edit, body), replace(visit, values={**apart.values, **visit.values})
 
 
 def written_in_parts(

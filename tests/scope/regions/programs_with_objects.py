@@ -198,4 +198,130 @@ for e in range(12):
     model.told["loss"].append(model.step(X, y))
     p = X @ model.w
     model.told["right"].append(float(np.mean((p > 0) == y)) + (kinds / 7)[e] + kinds.std())
+=== a function that keeps an object of the function that made it
+def growth(rates):
+    def f(x): return rates["a"] * x * (1 - x)
+    return f
+f = growth({"a": 3.2}); x = rng.random(4)
+---
+for k in range(50):
+    x = f(x)
+=== an array that is changed in place under a branch that was always taken
+p = {"w": np.ones(3)}; limit = float(rng.normal()) * 1e-3 - 5.0; u = np.zeros(3)
+---
+for k in range(6):
+    if p["w"].sum() > limit:
+        u += 1.0
+    p["w"] = p["w"] * 0.9
+=== two functions on one line
+f = lambda x: 0.9 * x; g = lambda x: 0.9 * x + 1e-12
+x = rng.random(4)
+---
+for k in range(50):
+    x = f(x)
+=== elements of a dict by the count of a loop
+kept = {k: np.full(3, float(k)) for k in range(9)}; total = np.zeros(3)
+---
+for k in range(9):
+    total = total + kept[k]
+=== functions that an object keeps, and a method that binds inside an expression
+class Walker:
+    def __init__(self, grad, energy):
+        self.grad, self.energy, self.taken = grad, energy, 0
+    def leap(self, q, p):
+        p = p - 0.05 * self.grad(q)
+        for _ in range(4):
+            q = q + 0.1 * p
+            p = p - 0.1 * self.grad(q)
+        return q, -p
+    def step(self, q, p, u):
+        q1, p1 = self.leap(q, p)
+        if np.log(u) < self.energy(q) + p @ p / 2 - self.energy(q1) - p1 @ p1 / 2:
+            self.taken += 1
+            return q1
+        return q
+A = np.array([[2.0, 0.6], [0.6, 1.0]]); w = Walker(lambda q: A @ q, lambda q: 0.5 * q @ A @ q)
+q = np.zeros(2); rows = np.zeros((30, 2)); ps = rng.normal(size=(30, 2)); us = rng.random(30)
+---
+for i in range(30):
+    q = w.step(q, ps[i], us[i])
+    rows[i] = q
+=== layers that keep what they were given, forwards and backwards
+class Layer:
+    def __init__(self, n, m, act, slope):
+        self.W, self.b, self.act, self.slope = rng.normal(size=(n, m)) * 0.4, np.zeros(m), act, slope
+    def forward(self, x):
+        self.x, self.z = x, x @ self.W + self.b
+        return self.act(self.z)
+    def backward(self, g):
+        g = g * self.slope(self.z)
+        back = g @ self.W.T
+        self.W -= 0.1 * self.x.T @ g
+        self.b -= 0.1 * g.sum(axis=0)
+        return back
+def slope(z): return 1 - np.tanh(z) ** 2
+class Net:
+    def __init__(self, *layers): self.layers = layers
+    def __call__(self, x):
+        for layer in self.layers:
+            x = layer.forward(x)
+        return x
+net = Net(Layer(2, 5, np.tanh, slope), Layer(5, 1, lambda z: z, np.ones_like)); X = rng.normal(size=(12, 2)); y = X[:, :1]
+---
+for e in range(8):
+    g = 2 * (net(X) - y) / len(X)
+    for layer in reversed(net.layers):
+        g = layer.backward(g)
+=== weights in a list of dicts, gradients that a function gives in a dict
+def gradients(params, X, y):
+    h = np.maximum(0, X @ params[0]["w"])
+    d = 2 * (h @ params[1]["w"] - y) / len(X)
+    dh = d @ params[1]["w"].T
+    dh[h <= 0] = 0
+    return (d ** 2).sum(), [{"w": X.T @ dh}, {"w": h.T @ d}]
+params = [{"w": rng.normal(size=(3, 6))}, {"w": rng.normal(size=(6, 1))}]; X = rng.normal(size=(15, 3)); y = X[:, :1] ** 2
+---
+for k in range(7):
+    loss, grads = gradients(params, X, y)
+    for i, (p, g) in enumerate(zip(params, grads)):
+        for n in p:
+            p[n] -= 0.01 * g[n]
+=== moments that are made in the first turn
+class Adam:
+    def __init__(self): self.m, self.t = {}, 0
+    def update(self, params, grads):
+        self.t += 1
+        for k in params:
+            if k not in self.m:
+                self.m[k] = np.zeros_like(params[k])
+            self.m[k] = 0.9 * self.m[k] + 0.1 * grads[k]
+            params[k] -= 0.1 * self.m[k] / (1 - 0.9 ** self.t)
+params = {"a": np.ones(3), "b": np.ones(2)}; seen = []; X = rng.normal(size=(9, 3)); opt = Adam()
+---
+for _ in range(6):
+    r = X @ params["a"] + params["b"].sum()
+    seen.append(float(r @ r))
+    opt.update(params, {"a": X.T @ r / 9, "b": np.full(2, r.mean())})
+=== parameters that are made anew in each turn
+def stepped(p, g): return {k: p[k] - 0.1 * g[k] for k in p}
+params = {"a": np.ones(3), "b": np.zeros(())}; X = rng.normal(size=(9, 3))
+---
+for k in range(6):
+    r = X @ params["a"] + params["b"]
+    params = stepped(params, {"a": X.T @ r / 9, "b": r.mean()})
+=== an object of a class that has another below it, made in each turn
+class State:
+    def __init__(self, x, v): self.x, self.v = x, v
+class Rule:
+    def slope(self, s): return State(s.v, -s.x)
+    def step(self, s, h):
+        k = self.slope(s)
+        return State(s.x + h * k.x, s.v + h * k.v)
+class Half(Rule):
+    def step(self, s, h): return super().step(super().step(s, h / 2), h / 2)
+rule = Half(); s = State(np.ones(3), np.zeros(3)); e = np.zeros(9)
+---
+for k in range(9):
+    s = rule.step(s, 0.1)
+    e[k] = s.x @ s.x + s.v @ s.v
 """)

@@ -264,14 +264,6 @@ u = rng.normal(size=10); v = u; s = 0.0
 for k in range(5):
     v = halved(u)
     v[0] = 1.0
-=== a function that keeps an object of the function that made it -> object @ 2
-def growth(rates):
-    def f(x): return rates["a"] * x * (1 - x)
-    return f
-f = growth({"a": 3.2}); x = rng.random(4)
----
-for k in range(50):
-    x = f(x)
 === a function that keeps an array that is stored into -> object @ 2
 def reader(u):
     def f(i): return u[i - 1] * 0.5
@@ -280,19 +272,6 @@ u = rng.random(9); f = reader(u)
 ---
 for k in range(1, 9):
     u[k] = f(k) + 1
-=== an array that is changed in place under a branch that was always taken -> value read by Python @ 3
-p = {"w": np.ones(3)}; limit = float(rng.normal()) * 1e-3 - 5.0; u = np.zeros(3)
----
-for k in range(6):
-    if p["w"].sum() > limit:
-        u += 1.0
-    p["w"] = p["w"] * 0.9
-=== two functions on one line -> object @ 2
-f = lambda x: 0.9 * x; g = lambda x: 0.9 * x + 1e-12
-x = rng.random(4)
----
-for k in range(50):
-    x = f(x)
 === makes text -> value read by Python @ 2
 x = np.array([3.0, 1.0]); name = ""
 ---
@@ -436,10 +415,10 @@ norm = 0.0
 for k in range(5):
     u = cycle(u)
     norm = norm + u @ u
-=== elements of a dict by the count of a loop -> object @ 1
-kept = {k: np.full(3, float(k)) for k in range(9)}; total = np.zeros(3)
+=== elements of a large dict by the count of a loop -> object @ 1
+kept = {k: np.full(3, float(k)) for k in range(90)}; total = np.zeros(3)
 ---
-for k in range(9):
+for k in range(90):
     total = total + kept[k]
 === a dict that remembers -> object @ 9
 known = {1: 1}; longest = 0

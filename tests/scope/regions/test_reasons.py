@@ -107,7 +107,7 @@ def test_the_statement_is_told_in_which_a_function_asks_for_a_value(monkeypatch)
 class Ball:
     def __init__(self): self.x, self.v = np.array([0.0, 1.0]), np.array([0.3, 0.0])
 def step(ball, dt):
-    ball.v = ball.v + dt * np.array([0.0, -9.81])
+    ball.v = vars(ball)["v"] + dt * np.array([0.0, -9.81])
     ball.x = ball.x + dt * ball.v
     if ball.x[1] < 0:
         ball.v = -ball.v
@@ -119,8 +119,8 @@ ball = Ball(); t = 0.0
 
 
 def test_a_dict_is_said_to_be_asked_with_a_traced_value(monkeypatch) -> None:
-    before = "kept = {k: np.full(3, float(k)) for k in range(9)}; total = np.zeros(3)"
-    *_, region = found(before, "for k in range(9):\n    total = total + kept[k]\n", monkeypatch)
+    before = "kept = {k: np.full(3, float(k)) for k in range(90)}; total = np.zeros(3)"
+    *_, region = found(before, "for k in range(90):\n    total = total + kept[k]\n", monkeypatch)
     assert region.reason == "line 1: a dict or a set is asked with a value that is not known while tracing"
 
 
