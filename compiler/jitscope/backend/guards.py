@@ -44,12 +44,13 @@ _UNKNOWN = ("call_exported",)
 
 
 def guards(jaxpr: Jaxpr, tuned: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """XLA flags for a program: those that it needs, and before them the kinds of operations that XLA's library is best left out for and
-    the width of vectors, or what it was `tuned` to."""
+    """XLA flags for a program: those that it needs, and before them the kinds of operations that XLA's library is best left out for, the
+    width of vectors and whether short loops are kept, or what it was `tuned` to."""
     from .library_types import library_types  # when something is compiled
+    from .short_loops import short_loops
     from .vector_width import vector_width
 
-    return {**library_types(jaxpr), **vector_width(jaxpr), **(tuned or {}), **needs(jaxpr)}
+    return {**library_types(jaxpr), **vector_width(jaxpr), **short_loops(jaxpr), **(tuned or {}), **needs(jaxpr)}
 
 
 def needs(jaxpr: Jaxpr) -> dict[str, Any]:

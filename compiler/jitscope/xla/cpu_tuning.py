@@ -379,6 +379,14 @@ VECTORS_OF_512 = Tuning(
     "XLA takes 512 bits where they are faster",
     {"flag": ("xla_cpu_prefer_vector_width", 512), "numbers": 1 << 16},
 )
+SHORT_LOOPS_KEPT = Tuning(
+    "A program that computes at least so many elements in loops along last axes of 9 to 32, or gathers rows of 16 to 64, and half as many or fewer in reductions, "
+    "stencils and the like, is compiled without writing loops out (`backend/short_loops.py`): XLA's compiler finds no vectors in what it has written out.",
+    "40,000 rows of 16 and a row added, their maximum with 0: 0.36 of the time; of 12: 0.47, of 32: 0.36; rows of 32 gathered: 0.43, of 16: 0.82; gathered, "
+    "a maximum, added up at their targets: 0.37 to 0.62. Programs that do without it: k-means 5, a softmax cross entropy of 1,000 classes 1.4, 128 bodies 1.2",
+    "XLA's compiler finds the vectors of short loops",
+    {"flag": ("xla_cpu_disable_loop_unrolling", "true"), "elements": 1 << 14},
+)
 FILLED_BY_NUMPY = Tuning(
     "An eager array of one number, of up to so many elements, is filled by NumPy and not by a program.",
     "jnp.zeros((4, 4)): 0.5 to 0.8 of the time, 0.5",

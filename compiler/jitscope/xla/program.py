@@ -13,7 +13,7 @@ from . import forks, mlir, processes, progress, versions
 from .buffers import Order, order_of
 from .callbacks import NUMBER, Runner, answer, calls_python
 from .chains import refuse_long
-from .cpu_tuning import LONG_CHAINS, SMALL_LOOPS
+from .cpu_tuning import LONG_CHAINS, SHORT_LOOPS_KEPT, SMALL_LOOPS
 from .devices import aval_of, default_device, get_client, sharding_of
 from .errors import CompileOptionError, translate
 from .garbage import collect, due
@@ -65,7 +65,11 @@ def default_options() -> bytes:
     return given if name.encode() in given or not SMALL_LOOPS.holds() else given + _backend_option(name, str(limit))
 
 
-_EXTRA = (*LONG_CHAINS.value, SMALL_LOOPS.value[0])  # flags that XLA takes as options of the backend alone
+_EXTRA = (
+    *LONG_CHAINS.value,
+    SMALL_LOOPS.value[0],
+    SHORT_LOOPS_KEPT.value["flag"][0],
+)  # flags that XLA takes as options of the backend alone
 
 
 def _backend_option(name: str, value: str) -> bytes:

@@ -17,6 +17,7 @@ from jitscope.xla.cpu_tuning import (
     HAS_OLDER_EMITTER,
     JAXLIB,
     LIBRARY_FLAG,
+    SHORT_LOOPS_KEPT,
     SMALL_LOOPS,
     SWITCHES,
     library_types_without,
@@ -87,6 +88,7 @@ def space(jaxpr: Jaxpr, known: ProgramFacts) -> list[Candidate]:
         *(_rules(names) if known.lowers else ()),
         *(_unrolled(equations) if known.lowers else ()),
         *_vectors(known),
+        *_short_loops(known),
         *_emitters(names, known),
         *_loops(names, known),
         *_schedules(equations),
@@ -98,7 +100,8 @@ def space(jaxpr: Jaxpr, known: ProgramFacts) -> list[Candidate]:
 _WIDTH, _OLDER = "xla_cpu_prefer_vector_width", "xla_cpu_use_fusion_emitters"
 _TILED, _THREADS = "xla_cpu_disable_tiled_emitter", "xla_cpu_multi_thread_eigen"
 _FUSION, _SCHEDULER = "xla_disable_hlo_passes", "xla_cpu_enable_concurrency_optimized_scheduler"
-_FLAGS = (LIBRARY_FLAG, _WIDTH, _OLDER, _TILED, SMALL_LOOPS.value[0], _THREADS, _FUSION, _SCHEDULER)
+_KEPT = SHORT_LOOPS_KEPT.value["flag"]
+_FLAGS = (LIBRARY_FLAG, _WIDTH, _KEPT[0], _OLDER, _TILED, SMALL_LOOPS.value[0], _THREADS, _FUSION, _SCHEDULER)
 
 
 def _flag(knob: str, words: str, name: str, value: Any) -> Candidate:
@@ -168,6 +171,13 @@ def _vectors(known: ProgramFacts) -> Iterator[Candidate]:
     if "avx512f" in instruction_sets():
         other = 256 if known.flags.get(_WIDTH) == 512 else 512
         yield _flag("vectors", f"vectors of {other} bits", _WIDTH, other)
+
+
+def _short_loops(known: ProgramFacts) -> Iterator[Candidate]:
+    if known.lowers:  # jax's compiler_options have no way in for it
+        kept = _KEPT[0] in known.flags
+        words = "short loops written out (XLA's own way)" if kept else "short loops not written out"
+        yield _flag("short loops", words, _KEPT[0], "false" if kept else _KEPT[1])
 
 
 def _emitters(names: Counter[str], known: ProgramFacts) -> Iterator[Candidate]:
