@@ -108,7 +108,8 @@ class SharpBits:
                 and one.fix.text
                 and (jaxwatch.raised_by_jax(error) or _says_who(one, error))
             ):
-                fixes = [Fix(one.fix.text)]  # in words: what jax raises does not say what to do
+                said = f"{one.message} {one.fix.text}" if _says_who(one, error) else one.fix.text
+                fixes = [Fix(said)]  # in words: what jax raises does not say what to do
             tried = [self._fix(one, fix, where, place_of) for fix in fixes if one is not None and where is not None]
             made = [fix for fix in tried if fix is not None]
             return observe.stopped_document(error, place_of, made)
@@ -127,7 +128,12 @@ class SharpBits:
         return _document([_item(cell, one)])
 
     def _fix(self, one: Diagnostic, fix: Fix, where: Position, place_of: PlaceOf) -> FixDocument | None:
-        """A fix as a document, its edits those of the cell's text."""
+        """A fix as a document, its edits those of the text of the cell that failed; one in words stands where the cause is."""
+        if fix.edits and one.file != where.file:
+            one = replace(one, file=where.file, span=Span.of(where))
+        elif one.file != where.file:
+            span = one.span
+            where = Position(one.file, span.line, span.end_line, span.column, span.end_column, "")
         cell = next((cell for cell in self._cells.values() if cell.file == where.file), None)
         if cell is not None:
             return _item(cell, replace(one, fix=fix))["fix"]

@@ -52,6 +52,7 @@ def _shortened(exc_tuple: Any, compiled: Container[str]) -> Any:
             return exc_tuple
         jaxwatch.remember_direct_call(error)
         jaxwatch.remember_mistake(error)
+        jaxwatch.stale_operand(error)
         _note(error, order_of(error, traceback))
         _note(error, carry_of(error, traceback))
         for one in _chain(error):

@@ -14,7 +14,9 @@ from tests.browser.view import View
 from tests.extent import full
 from tests.programs import training
 from tests.programs.rows import row_of
+from tests.targets.record import recorded
 from tests.widgets import documents as made
+from tests.widgets.reason_documents import reasons
 
 
 WAYS = {"fusion": ("by block", "by line"), "memory": ("by line", "by function")}
@@ -132,6 +134,43 @@ def test_the_frame_of_a_matrix_is_as_wide_as_the_matrix(bare: Bare) -> None:
         matrix.evaluate("one => one.parentElement.offsetWidth - one.querySelector('.jitscope-table-head').offsetWidth")
         <= 2
     )
+
+
+TITLED = """table => [...table.querySelectorAll('.jitscope-table-row')].flatMap(row => [...row.querySelectorAll('[data-named]')]
+  .map(cell => getComputedStyle(cell, '::before').content.replaceAll('"', '').trim()))"""
+PARTED = """view => [...view.querySelectorAll('.jitscope-whole')].filter(one => one.checkVisibility() && one.getClientRects().length > 1)
+  .map(one => one.textContent)"""
+
+
+def test_a_narrow_view_says_what_is_first_and_second(bare: Bare) -> None:
+    """It has no heads of columns: what says too little by itself has its title beside it, and numbers stay with their units."""
+    view = bare.show(reasons(), width=480)
+    table = view.element.get_by_role("treegrid", name="Pairs of kernels")
+    assert table.evaluate(TITLED)[:2] == ["the first gives", "the second reads"]
+    view = bare.show(reasons(), width=1280)
+    assert set(table.evaluate(TITLED)) == {"none"}
+    view = bare.show(made.memory(), width=320)
+    assert view.element.locator(".jitscope-whole").count() > 3
+    assert view.element.evaluate(PARTED) == []
+
+
+def test_a_table_of_numbers_has_a_frame_of_its_own_width(bare: Bare) -> None:
+    view = bare.show(recorded("norm-beside"), width=1280)
+    table = view.element.get_by_role("grid", name="On each target")
+    outside = "one => one.parentElement.offsetWidth - one.querySelector('.jitscope-table-head').offsetWidth"
+    assert table.evaluate(outside) <= 2
+
+
+def test_what_is_selected_is_outlined_in_forced_colours(bare: Bare) -> None:
+    """There all grounds are one colour."""
+    view = bare.show(made.layer_cell(), forced_colors="active")
+    view.open("graph")
+    line = view.element.locator(".jitscope-line[data-marked]").first
+    line.click()
+    expect(line).to_have_attribute("aria-selected", "true")
+    view.page.mouse.move(0, 0)
+    view.page.locator(":focus").evaluate("one => one.blur()")
+    assert line.evaluate("one => getComputedStyle(one).outlineStyle") == "solid"
 
 
 def test_a_closer_look_at_a_value_is_whole(bare: Bare) -> None:

@@ -1,10 +1,13 @@
 """Wrong results of jax's that nobody raises for: what a notebook tells of them unasked."""
 
 import jax
+import jax.numpy as jnp
 import pytest
 
 from jitscope_scope import jaxwatch
+from jitscope_scope.advise.run.errors import explained
 from tests.kernel_ext.conftest import bare_shell, shell  # noqa: F401
+from tests.scope.advise.stale_programs import misfits
 
 
 @pytest.fixture
@@ -125,6 +128,31 @@ def test_what_kept_a_tracer_and_the_line_that_stored_it_are_named(cells, name: s
     (item,) = ran.document["items"]
     assert (item["id"], item["position"]["line"]) == ("tracer-leak", line)
     assert item["message"].startswith(f"`{path}` keeps a traced value, ")
+
+
+STALE = {
+    "a memo": ("memo = {}\ndef basis(n, x):\n    if n not in memo:\n        memo[n] = jnp.arange(n) * x\n    return memo[n]", "`memo[3]` keeps", 4),
+    "a cache": ("import functools\n@functools.cache\ndef basis(n, _=None):\n    return jnp.arange(n) * jnp.ones(n)", "basis is cached by Python", 4),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", STALE)
+def test_a_tracer_that_was_kept_is_told_of_where_its_shape_does_not_fit(cells, name: str) -> None:
+    program, said, line = STALE[name]
+    call = "basis(3, x.sum())" if name == "a memo" else "basis(3)"
+    assert not cells.cell(f"{program}\njax.jit(lambda x: x + {call})(jnp.ones(3));").error
+    ran = cells.cell(f"jax.jit(lambda x: x + {call})(jnp.ones(4))")
+    assert ran.error.startswith("TypeError: add got incompatible shapes")
+    (fix,) = ran.document["fixes"]
+    assert fix["text"].startswith(said) and (fix["position"]["cell"], fix["position"]["line"]) == ("In [3]", line)
+
+
+@pytest.mark.parametrize("jitted", [True, False])
+def test_no_operand_of_a_trace_that_fails_is_a_stale_one(jitted: bool) -> None:
+    for name, function in misfits(jax, jnp).items():
+        with pytest.raises(TypeError, match="shape") as failed:
+            (jax.jit(function) if jitted else function)(jnp.ones(4))
+        assert explained(failed.value) is None, name
 
 
 def test_an_object_of_nnx_that_a_trace_from_outside_would_change_is_told_with_what_to_do(cells) -> None:

@@ -7,6 +7,7 @@ import os
 import sys
 import sysconfig
 
+import equinox
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -120,6 +121,25 @@ def test_the_cause_is_named(rows, cause, calls):
     document = observe.recompilations_document(rows(), "all")
     validate(document)
     assert document["cards"][0]["cause"] == cause
+
+
+def test_a_default_device_takes_the_device_along(rows):
+    f, (device,) = fresh(), jax.devices()[1:2]
+    f(x)
+    with jax.default_device(device):
+        f(x)
+    (card,) = observe.recompilations_document(rows(), "all")["cards"]
+    assert (card["cause"], card["because"].partition(" ")[0]) == ("option", "jax_default_device")
+    assert "2 compilations would become 1" in card["fix"]["text"]
+
+
+def test_a_number_in_place_of_an_array_is_what_a_library_makes_static(rows):
+    f = equinox.filter_jit(lambda x, y: x * y)
+    f(x, x)
+    f(x, 2.0)
+    (card,) = observe.recompilations_document(rows(), "all")["cards"]
+    assert card["because"] == "y changed: f32[4] → 2.0"
+    assert card["fix"]["text"] == "Pass y as an array in every call, or as a static value in every call."
 
 
 def test_the_cause_is_named_though_nothing_needs_a_part_of_the_program(rows):

@@ -16,6 +16,7 @@ from jitscope_widgets.view.parts import Axis, Chart, Series, Span, Timeline
 from jitscope_widgets.views.diagnostics import counted
 from jitscope_widgets.widget import View as Widget
 from tests.widgets import documents as made
+from tests.widgets.parts import quantity
 from tests.widgets.profile_documents import profile
 from tests.widgets.reason_documents import reasons
 
@@ -191,3 +192,61 @@ def test_nothing_is_called_bold_where_no_key_differs() -> None:
     alike = {**card, "matrix": {**card["matrix"], "rows": same}}
     assert "bold: differs" in html(made.recompilations(card))
     assert "bold" not in text(made.recompilations(alike)) and "bold: differs" not in html(made.recompilations(alike))
+
+
+def test_a_number_stays_with_its_unit_where_a_sentence_breaks() -> None:
+    document = {**made.memory(), "cost": quantity(0.27)}
+    assert '<span class="nw">270 ms</span>' in html(document)
+    assert ".nw{white-space:nowrap}" in html(document)
+
+
+@pytest.mark.parametrize(("steps", "shown"), [(5, "1 2 3 4 5"), (2, "1 2"), (161, "1 41 81 121 161")])
+def test_steps_are_numbered_in_their_middle(steps: int, shown: str) -> None:
+    across = tuple(float(n) for n in range(steps))
+    series = (Series("in use", "area", across, across),)
+    chart = Chart("use", "", Axis("schedule", 0, steps), Axis("bytes", 0, steps, "B"), series=series, steps="step")
+    found = re.findall(r'<text x="([\d.]+)" y="[\d.]+" text-anchor="middle"[^>]*>(\d+)</text>', chart_svg(chart))
+    assert [number for _, number in found] == shown.split()
+    first, last = float(found[0][0]), float(found[-1][0])
+    wide = (last - first) / (steps - 1)
+    plot = re.search(r'd="M([\d.]+),[\d.]+H([\d.]+)"', chart_svg(chart))
+    assert plot is not None
+    assert first == pytest.approx(float(plot[1]) + wide / 2, abs=0.2)
+    assert last == pytest.approx(float(plot[2]) - wide / 2, abs=0.2)
+
+
+def test_what_a_pass_made_of_one_operation_is_no_fusion() -> None:
+    document = made.passes()
+    document["fates"] = [{**document["fates"][1], "path": path} for path in ("e3", "e4", "e5")]
+    assert "fused by fusion" in text(document)
+    (wraps,) = [one for one in document["passes"] if one["state"] == 2]
+    wraps["name"] = "fusion-wrapper"
+    assert "2 equations made kernels of their own by fusion-wrapper" in " ".join(text(document).split())
+    assert "fused by" not in text(document)
+
+
+def test_times_that_nobody_measured_have_no_column() -> None:
+    document = made.machine()
+    assert "Kernels without code of their own" in text(document)
+    for one in document["kernels"]:
+        one["share"] = None
+    assert ">measured time<" not in html(document)
+    next(one for one in document["kernels"] if one["function"] is None)["share"] = 0.2
+    assert ">measured time<" in html(document)
+
+
+def test_two_programs_are_told_apart_in_the_words_of_other_views() -> None:
+    document = made.comparison()
+    for name in ("memory", "flops", "bytes"):
+        document["b"][name] = document["a"][name]
+    shown = text(document)
+    assert "× 1.000" not in shown and "equal" in shown
+    assert "arithmetic" in shown and "moved" in shown and "operations  " not in shown
+
+
+def test_a_stretch_is_paid_back_after_runs() -> None:
+    document = made.regions()
+    (one,) = [one for one in document["regions"] if one["verdict"] == "compile"]
+    for count, shown in ((1, "1 run"), (1200, "1,200 runs")):
+        one["break_even_runs"] = count
+        assert shown in text(document)

@@ -59,7 +59,7 @@ _RULES = (
         " .bar": "display:inline-block;height:10px;background:var(--bar);vertical-align:middle;min-width:1px",
         " .bars": "display:block;white-space:nowrap",
         " td.wide": "width:220px",
-        " td.nw": "white-space:nowrap",
+        " .nw": "white-space:nowrap",
     }
     | {f" pre .h{at}": f"border-left-color:var(--h{at})" for at in range(len(HUES))}
     | {" pre .broken": "border-left-style:dotted", " pre .off": "color:var(--dim);font-style:italic"}

@@ -17,6 +17,7 @@ from ..named_tuple import NamedTuple
 from . import source, users_source
 from .jaxpr import JaxprEqn, Var
 from .source import Position
+from .stale_operands import remember_stale_operand
 
 
 if TYPE_CHECKING:
@@ -66,6 +67,8 @@ def keep(
         if inner:  # the library's frame that has some need not have all that the call was given
             guilty += _guilty([one for one in frames if _is_written(one[0])], of)[0]
         guilty += [v for x in (inner[-1].reads if inner else ()) if (v := of(x)) is not None]
+        if not inner:  # later the values of the inner one look stale
+            remember_stale_operand(error, _operands(frames))
         if inner:
             inner[-1].reads.clear()
         needed = list(dict.fromkeys(guilty))
@@ -151,6 +154,18 @@ def _guilty(frames: Frames, of: Callable[[Any], Any]) -> tuple[list[Var], Positi
         if found:
             return found, _user(frames[at:])
     return [], _user(frames)
+
+
+def operands(error: BaseException) -> Iterator[Any]:
+    """What the operation of the library was given in which an error arose."""
+    return _operands(_inside(error))
+
+
+def _operands(frames: Frames) -> Iterator[Any]:
+    for frame, _ in frames:
+        if not _is_internal(frame):
+            return
+        yield from _arguments(frame)
 
 
 def _user(frames: Frames) -> Position | None:

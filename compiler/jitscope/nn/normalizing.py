@@ -7,6 +7,7 @@ ValueError for axes that do not exist and TypeError for what is not an array.
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
@@ -129,17 +130,15 @@ def softmax(x: ArrayLike, axis: Axes = -1, where: ArrayLike | None = None) -> Ar
     return _softmax(x, tuple(axis) if isinstance(axis, list) else axis, where)
 
 
+# The derivative needs the result only; that of the formula would keep the exponentials and their sum.
+@partial(custom_jvp, nondiff_argnums=(1,))
 @eager_jit(static="axis")
-def _shares(x: Any, axis: Any, where: Any) -> Any:
+def _softmax(x: Any, axis: Any, where: Any) -> Any:
     x = _inexact(array("softmax", x))
     top = level(x, axis, keepdims=True, where=where, initial=-np.inf)
     terms = jnp.exp((x if where is None else jnp.where(where, x, -np.inf)) - top)
     out = terms / jnp.sum(terms, axis, keepdims=True, where=where)
     return out if where is None else jnp.where(where, out, 0)
-
-
-# The derivative needs the result only; that of the formula would keep the exponentials and their sum.
-_softmax = custom_jvp(_shares, nondiff_argnums=(1,))
 
 
 @_softmax.defjvp

@@ -11,7 +11,7 @@ to equations, `programs` is what views take for a compiled program.
 
 from .asking import ProgramOfCall, ask, may_change_objects, run_again, trace_anew, traced, with_options
 from .calls import Calls
-from .errors import is_array, is_flag, is_tracer, is_tree, keep, made_at, stopped
+from .errors import frames_made_at, is_array, is_flag, is_tracer, is_tree, keep, made_at, stopped
 from .layouts import arrays_of, layout_document
 from .lineage import readable
 from .mistakes import Mistake, mistake, remember_mistake, warned
@@ -30,11 +30,56 @@ from .private import (
 from .recorded_calls import results_of
 from .retracing import raised_by_jax, remember_direct_call
 from .runs import Looker, Run, Runs
+from .stale_operands import stale_operand
 from .watching import Watcher, attach, current, detach, unwatched, users_position
 
 
-__all__ = ["Calls", "Looker", "MissingName", "Mistake", "ProgramOfCall", "Run", "Runs", "Watcher", "arrays_of", "ask", "attach",
-           "buffer_of", "capabilities", "current", "detach", "is_array", "is_flag", "is_tracer", "is_tree",
-           "is_tree_class", "keep", "layout_document", "made_at", "may_change_objects", "mistake", "options", "raised_by_jax", "readable",
-           "rebuilds", "remember_direct_call", "remember_mistake", "results_of", "room_of", "run_again", "set_back", "staging", "stopped",
-           "there", "trace_anew", "traced", "unread", "unwatched", "users_position", "warned", "with_options"]  # fmt: skip
+__all__ = [
+    "Calls",
+    "Looker",
+    "MissingName",
+    "Mistake",
+    "ProgramOfCall",
+    "Run",
+    "Runs",
+    "Watcher",
+    "arrays_of",
+    "ask",
+    "attach",
+    "buffer_of",
+    "capabilities",
+    "current",
+    "detach",
+    "frames_made_at",
+    "is_array",
+    "is_flag",
+    "is_tracer",
+    "is_tree",
+    "is_tree_class",
+    "keep",
+    "layout_document",
+    "made_at",
+    "may_change_objects",
+    "mistake",
+    "options",
+    "raised_by_jax",
+    "readable",
+    "rebuilds",
+    "remember_direct_call",
+    "remember_mistake",
+    "results_of",
+    "room_of",
+    "run_again",
+    "set_back",
+    "staging",
+    "stale_operand",
+    "stopped",
+    "there",
+    "trace_anew",
+    "traced",
+    "unread",
+    "unwatched",
+    "users_position",
+    "warned",
+    "with_options",
+]  # fmt: skip

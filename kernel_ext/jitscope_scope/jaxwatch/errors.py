@@ -75,6 +75,11 @@ def made_at(tracer: Any) -> Position | None:
     return call_sites.user_position(private.made_by(tracer))
 
 
+def frames_made_at(tracer: Any) -> list[Position]:
+    """The user's lines in which a value was made that jax traces, the innermost first."""
+    return call_sites.user_frames(private.made_by(tracer))
+
+
 def is_array(value: Any) -> bool:
     """Whether a value is an array of jax's that has numbers: neither traced nor random keys."""
     jax = private.jax()

@@ -106,11 +106,15 @@ def differences(old: Signature, new: Signature) -> list[Difference]:
     found = _without_consequences(found, old, new)
     if (
         old.device != new.device
-        and not any(one.part == "sharding" for one in found)
+        and not any(one.part == "sharding" or one.path in DEFAULT_DEVICE for one in found)
         and ANY_DEVICE not in (old.device, new.device)
     ):
         found.append(Difference("device", "device", old.device, new.device))
     return found
+
+
+DEFAULT_DEVICE = ("default_device", "jax_default_device")
+"""The option by which what is put nowhere goes to another device: a change of the device is its consequence."""
 
 
 def _is_width(one: Difference) -> bool:
@@ -285,11 +289,13 @@ def _moved(old: Signature, new: Signature) -> list[Difference]:
     found = []
     for one, other, turned in ((old, new, False), (new, old, True)):
         roots = {root_of(leaf.path): str(leaf) for leaf in other.leaves}
-        own = {static.name for static in other.statics}
-        for static in one.statics:
-            if static.name in roots and static.name not in own:
+        exactly = {leaf.path: str(leaf) for leaf in other.leaves}
+        own = {static.name for static in (*other.statics, *other.attributes)}
+        plain = [(static, exactly) for static in one.attributes]  # a number in what a library took apart
+        for static, arrays in [*((static, roots) for static in one.statics), *plain]:
+            if static.name in arrays and static.name not in own:
                 part = "none" if static.text == "None" else "kind"
-                sides = (static.text, roots[static.name])
+                sides = (static.text, arrays[static.name])
                 before, after = reversed(sides) if turned else sides
                 found.append(Difference(part, static.name, before, after))
     return found
@@ -314,7 +320,7 @@ def _structures(
     old: Signature, new: Signature, before: dict[str, Leaf], after: dict[str, Leaf], known: set[str]
 ) -> list[Difference]:
     gone, come = sorted(before.keys() - after.keys()), sorted(after.keys() - before.keys())
-    left = [path for path in (*gone, *come) if root_of(path) not in known]
+    left = [path for path in (*gone, *come) if not known & {path, root_of(path)}]
     if known and not left:
         return []
     detail = " and ".join(f"{verb} {listed(paths)}" for verb, paths in (("gained", come), ("lost", gone)) if paths)

@@ -26,6 +26,7 @@ from jitscope_scope.advise import CATALOGUE, Diagnostic, Span
 from jitscope_scope.advise.code.newer import needed
 from jitscope_scope.advise.diagnostic import applied, moved
 from jitscope_scope.advise.program import read
+from jitscope_scope.advise.run.values import look_at_run
 from tests.extent import one_in
 from tests.scope.advise.programs import HEADER, Program, programs
 
@@ -524,3 +525,17 @@ def test_fixes_have_the_names_of_the_program(tmp_path: Path) -> None:
         assert len(found) == 3 and not any("jax." in text or "jnp." in text for text in texts), texts
         assert any("js.random.split(key)" in text for text in texts)
         assert any("np2.where(x > 0, np2.sin(x), js.random.normal(key))" in text for text in texts)
+
+
+def test_a_look_at_the_values_of_a_run_leaves_nothing_at_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It runs loops as a whole, which go on by themselves: a process that ends meanwhile may crash."""
+    waited: list[Any] = []
+    closed = jitscope.make_jaxpr(
+        lambda x, i: jitscope.lax.fori_loop(0, 3, lambda _, y: y.at[i].add(1.0), x),
+    )(jitscope.numpy.ones(3), 1)
+    before = type(jitscope.numpy.ones(1)).block_until_ready
+    monkeypatch.setattr(
+        type(jitscope.numpy.ones(1)), "block_until_ready", lambda one: (waited.append(one), before(one))[1]
+    )
+    look_at_run(closed, "f", [jitscope.numpy.ones(3), jitscope.numpy.array(1)], [jitscope.numpy.ones(3)])
+    assert [one.shape for one in waited] == [(3,)]

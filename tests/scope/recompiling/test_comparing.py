@@ -1,7 +1,10 @@
 """What a recompilation is compared with, and what is said of differences that come together."""
 
+import pytest
+
 from jitscope_scope import observe
 from jitscope_scope.advise.recompiling import edited
+from jitscope_scope.advise.run.misses import missed
 from tests.scope.recompiling.test_recompiling import HEADER, run
 
 
@@ -31,4 +34,39 @@ def test_an_array_that_is_weakly_typed_is_no_number_to_write_as_an_array() -> No
     _, ledger = run(HEADER + text)
     (card,) = observe.recompilations_document(ledger, "")["cards"]
     assert "an array is not" not in card["because"]
-    assert card["fix"]["text"].startswith("Give x a dtype, .astype(jnp.float32): ")
+    assert card["fix"]["text"].startswith("Give x a dtype, .astype(jnp.float32). By the keys ")
+    (bit,) = missed(row for row in ledger)
+    assert f"{bit.message} {bit.fix.text}".count("weakly typed") == 1, "the reason is given once"
+
+
+def test_a_weak_type_of_several_arguments_is_told_in_one_sentence() -> None:
+    text = "f = jax.jit(lambda x, y: x * y * UNIQUE)\nfor s in (1.0, jnp.float32(1.0)):\n    f(s, s)\n"
+    _, ledger = run(HEADER + text)
+    (bit,) = missed(row for row in ledger)
+    assert "x, y changed weak type: f32, weak" in bit.message and not bit.evidence
+
+
+@pytest.mark.parametrize(
+    ("function", "calls", "said"),
+    [
+        ("lambda t: jax.tree.leaves(t)[0]", "{'a': x}, {'a': x, 'b': x}, (x,)", "t changed structure: {'a'} → {'a', 'b'} → tuple of 1 array"),
+        ("lambda t: t[0]", "*([x] * n for n in range(1, 7)),", "t changed structure: list of 1 array → list of 2 arrays → … → list of 6 arrays"),
+        ("lambda t: t['a']", "{'a': x}, {'a': x, 'b': x}", "t gained t['b']"),
+    ],
+)  # fmt: skip
+def test_the_ways_in_which_one_structure_changed_are_all_told(function: str, calls: str, said: str) -> None:
+    text = f"x = jnp.ones(3)\nf = jax.jit({function})\nfor t in ({calls}):\n    f(t)\n"
+    _, ledger = run(HEADER + text)
+    (card,) = observe.recompilations_document(ledger, "")["cards"]
+    assert card["because"] == said
+
+
+def test_a_static_value_of_several_types_is_not_said_to_need_one_program() -> None:
+    text = "f = jax.jit(lambda x, n: x * n * UNIQUE, static_argnums=1)\nx = jnp.ones(3)\nfor n in {}:\n    f(x, n)\n"
+    said = []
+    for values in ("(1, 1.0, True)", "(1, 2)"):
+        _, ledger = run(HEADER + text.format(values))
+        (card,) = observe.recompilations_document(ledger, "")["cards"]
+        said.append(card["fix"]["text"])
+    assert "one program serves all values of one type (the calls gave int, float, bool)." in said[0]
+    assert "one program serves all values." in said[1]

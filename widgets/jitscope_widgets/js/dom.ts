@@ -1,5 +1,5 @@
 // Making elements. Strings become text nodes, never markup.
-import { breakable } from "./breaks";
+import { flowing } from "./breaks";
 
 type Child = Node | string | number | null | undefined | false;
 type Attributes = Record<string, unknown>;
@@ -23,7 +23,7 @@ function fill<E extends Element>(element: E, attributes: Attributes, children: C
   for (const child of children) {
     if (child === null || child === undefined || child === false) continue;
     if (child instanceof Node) element.append(child);
-    else element.append(...(isFlowing(element) ? breakable(String(child)) : [String(child)]));
+    else element.append(...(isFlowing(element) ? flowing(String(child)) : [String(child)]));
   }
   return element;
 }

@@ -9,7 +9,7 @@ from functools import cache, singledispatch
 from typing import Any
 
 from .. import code as programs
-from ..breaks import escape_code
+from ..breaks import escape_code, escape_prose, quantities_in
 from ..budget import Part as Piece
 from ..escapes import clean, escape
 from ..fixes import fix_html
@@ -89,7 +89,7 @@ def inline(content: Content) -> Markup:
 def _inline(piece: Inline) -> Markup:
     match piece:
         case str():
-            return _breakable(piece)
+            return _flowing(piece)
         case Text(text, tone, title):
             return _text(text, tone, title)
         case Place(text, _, line):
@@ -103,13 +103,21 @@ def _inline(piece: Inline) -> Markup:
 def _text(text: str, tone: str, title: str) -> Markup:
     names = {"strong": "b", "code": "code", "good": "b", "bad": "b", "mark": "b"}
     classes = {"muted": "dim", "bad": "bad", "mark": "is"}.get(tone)
+    inside = _breakable(text) if tone == "code" else _flowing(text)
     if tone == "plain" and not title:
-        return _breakable(text)
-    return element(names.get(tone, "span"), _breakable(text), class_=classes, title=title or None)
+        return inside
+    return element(names.get(tone, "span"), inside, class_=classes, title=title or None)
 
 
 def _breakable(text: str) -> Markup:
     return Markup(escape_code(clean(text)))
+
+
+def _flowing(text: str) -> Markup:
+    """Words, of which quantities stay in one line; what is nothing else needs no mark for that in a cell."""
+    shown = clean(text)
+    whole = [(0, len(shown))] == quantities_in(shown)
+    return Markup(escape(shown) if whole else escape_prose(shown))
 
 
 def _bar(bar: Bar) -> Markup:

@@ -56,6 +56,11 @@ class Scale:
             return [10.0**n for n in range(first, last + 1, step)]
         return [self.axis.low + (self.axis.high - self.axis.low) * n / count for n in range(count + 1)]
 
+    def steps(self, count: int) -> list[int]:
+        """Some of the steps of the axis, from 0; each lies between its number and the next."""
+        last = int(self.axis.high) - 1
+        return sorted({last * n // count for n in range(count + 1)})
+
 
 class Frame(NamedTuple):
     """How large a chart is, in pixels: its picture, its plot, what is above that."""
@@ -110,12 +115,11 @@ def _grid(chart: Chart, across: Scale, up: Scale, frame: Frame) -> Iterator[Mark
         y = up(value)
         yield element("path", d=f"M{LEFT},{y}H{frame.width - RIGHT}", stroke="var(--rule)")
         yield element("text", number(value, chart.up.unit), x=LEFT - 6, y=y + 4, text_anchor="end", fill="var(--dim)")
-    last = ""
-    for value in across.ticks(count):
-        shown = f"{min(int(chart.across.high), int(value) + 1):,}" if chart.steps else number(value, chart.across.unit)
-        if shown == last:  # of few steps
-            continue
-        last = shown
+    if chart.steps:
+        columns = [(step + 0.5, f"{step + 1:,}") for step in across.steps(count)]
+    else:
+        columns = [(value, number(value, chart.across.unit)) for value in across.ticks(count)]
+    for value, shown in columns:
         yield element("text", shown, x=across(value), y=foot + 15, text_anchor="middle", fill="var(--dim)")
     middle = (LEFT + frame.width) / 2
     title = f"{chart.steps} of the {chart.across.title}" if chart.steps else chart.across.title

@@ -94,9 +94,11 @@ class Column:
     """A column of a table. Bars and stretches are pictures: a text view leaves them out."""
 
     title: str
-    kind: Literal["text", "short", "code", "number", "named", "bar", "stretch"] = "text"
-    """What is "short" stands on one line, as numbers do; "named" is text whose title a narrow view repeats."""
+    kind: Literal["text", "short", "code", "number", "bar", "stretch"] = "text"
+    """What is "short" stands on one line, as numbers do."""
     help: str = ""
+    named: bool = False
+    """Its cells say too little without the title: a narrow view, which has no head, repeats it beside each, as it does with numbers."""
 
 
 @dataclass(frozen=True, slots=True)

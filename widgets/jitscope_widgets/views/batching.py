@@ -94,11 +94,11 @@ def parts(document: TransformationsDocument, step: TransformationStep, here: str
     rows = [_row(document, one, here) for one in sorted(batched, key=lambda one: order.index(one["how"]))]
     columns = (
         Column("operation", "code"),
-        Column("one example", "code", "the type of its result"),
-        Column("all examples", "code"),
-        Column("examples along", "short", "the axis of the result along which the examples lie"),
+        Column("one example", "code", "the type of its result", named=True),
+        Column("all examples", "code", named=True),
+        Column("examples along", "short", "the axis of the result along which the examples lie", named=True),
         Column("for all examples"),
-        Column("line", "named"),
+        Column("line", named=True),
     )
     left = step.get("batched_left_out", 0)
     more = f"{plural(left, 'more operation')} not kept in this document" if left else ""

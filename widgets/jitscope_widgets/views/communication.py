@@ -39,8 +39,8 @@ _COLLECTIVES = (
 _LAYOUTS = (
     Column("argument or result"),
     Column("sharding"),
-    Column("each device has", "code"),
-    Column("size", "number"),
+    Column("on each device", "number"),
+    Column("as", "code", "the type of the part that each device has", named=True),
 )
 
 
@@ -175,7 +175,7 @@ def _value(value: LaidValue) -> Row:
     name: Content = (clean(value["name"]), " ", inline.code(clean(value["type"])))
     how = lies(value)
     return Row(
-        (name, inline.strong(how) if value["differs"] else how, clean(value["part"]), inline.size(value["bytes"]))
+        (name, inline.strong(how) if value["differs"] else how, inline.size(value["bytes"]), clean(value["part"]))
     )
 
 

@@ -12,7 +12,7 @@ from ..quantities import amount, number, show
 from ..sentences import TABLES
 from ..view import inline
 from ..view.parts import Beside, Code, CodeLine, Column, Graph, Part, Ref, Row, Section, Sentence, Stretch, Table, View
-from ..words import Document, home, lines as lines_of, plural
+from ..words import Document, lines as lines_of, plural
 
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ _COMPARED = {
     "wall": "a call",
     "compile": "compiling",
     "memory": "memory",
-    "flops": "operations",
-    "bytes": "bytes moved",
+    "flops": "arithmetic",
+    "bytes": "moved",
 }
 _MARKS = {
     "removed": "− only in A",
@@ -76,6 +76,10 @@ def _interval(document: Document) -> str:
 
 def _ratio(value: float) -> str:
     return f"{value:.3g}" if abs(value - 1) >= 0.05 else f"{value:.3f}"
+
+
+def _times(ratio: float) -> str:
+    return "equal" if ratio == 1 else f"× {_ratio(ratio)}"
 
 
 def ran_on(document: Document) -> str:
@@ -133,7 +137,7 @@ def figures(document: Document) -> list[tuple[str, str, str, str]]:
         one, other = document["a"][name], document["b"][name]
         a, b = amount(one), amount(other)
         ratio = document["ratio"] if name == "wall" else b / a if a and b else None
-        rows.append((called, show(one), show(other), f"× {_ratio(ratio)}" if ratio else ""))
+        rows.append((called, show(one), show(other), _times(ratio) if ratio else ""))
     return rows
 
 
@@ -257,4 +261,4 @@ def _often(one: Document) -> str:
 
 
 def _place(position: Document | None) -> str:
-    return f"{home(position)}, line {position['line']}" if position else ""
+    return lines_of((position,)) if position else ""

@@ -230,8 +230,8 @@ _SEEN = (
     "What can be seen between them, first and second in the order of the data; none of it is proved to be the cause."
 )
 _BETWEEN = (
-    Column("the first gives", "short"),
-    Column("the second reads", "short"),
+    Column("the first gives", "short", named=True),
+    Column("the second reads", "short", named=True),
     Column("seen between them", "text", _SEEN),
 )
 

@@ -168,19 +168,22 @@ def _without_code(kernels: Sequence[MachineKernel]) -> Iterator[Part]:
         if kernel["function"] is None:
             reasons.setdefault(clean(kernel["note"]), []).append(kernel)
     if reasons:
-        columns = (Column("kernels", "number"), Column("measured time", "number"), Column("why"))
-        yield Table(
-            "Kernels without code of their own", columns, tuple(_reason(note, of) for note, of in reasons.items())
-        )
+        timed = any(one["share"] is not None for of in reasons.values() for one in of)
+        times = (Column("measured time", "number"),) if timed else ()
+        columns = (Column("kernels", "number"), *times, Column("why"))
+        rows = tuple(_reason(note, of, timed) for note, of in reasons.items())
+        yield Table("Kernels without code of their own", columns, rows)
 
 
-def _reason(note: str, kernels: Sequence[MachineKernel]) -> Row:
+def _reason(note: str, kernels: Sequence[MachineKernel], timed: bool) -> Row:
     shares = [one["share"] for one in kernels if one["share"] is not None]
     names = [clean(one["name"]) for one in kernels]
     named = ", ".join(names[:_NAMED]) + (" …" if len(names) > _NAMED else "")
     share: Content = inline.percent(sum(shares)) if shares else ""
     return Row(
-        (inline.count(len(kernels)), share, note), Ref(kernels=tuple(one["name"] for one in kernels)), note=named
+        (inline.count(len(kernels)), *((share,) if timed else ()), note),
+        Ref(kernels=tuple(one["name"] for one in kernels)),
+        note=named,
     )
 
 

@@ -50,6 +50,8 @@ _BECAME = {
     "merged": "merged with equal ones",
     "gone": "removed or rewritten",
 }
+_ALONE = "fusion-wrapper"
+"""The pass that makes a kernel of each operation which stands alone."""
 _NAMED = 4
 """Passes that changed nothing which text names."""
 _ROWS = 1000
@@ -250,6 +252,15 @@ def _lines(row: PassRow, positions: Mapping[str, Position], here: str) -> Iterat
 # --- what became of lines -------------------------------------------------------------------------------------------------
 
 
+def _became(what: str, name: str, count: int) -> str:
+    """`fused by fusion`, `made a kernel of its own by fusion-wrapper`"""
+    if what == "fused" and name.partition(",")[0] == _ALONE:
+        return (
+            f"{'made a kernel' if count == 1 else 'made kernels'} of {'its' if count == 1 else 'their'} own by {name}"
+        )
+    return f"{_BECAME[what]} by {name or 'a pass'}"
+
+
 def _fates(document: PassesDocument) -> Table:
     positions = document["positions"]
     here, names = words.mostly_in(positions.values()), _names(document)
@@ -265,12 +276,12 @@ def _fates(document: PassesDocument) -> Table:
         position = positions[own[0]["path"]]
         cells: tuple[Content, ...] = (
             Place(line, position, clean(position["text"].strip())),
-            f"{plural(len(own), 'equation')} {_BECAME[what]} by {names.get(state, 'a pass')}",
+            f"{plural(len(own), 'equation')} {_became(what, names.get(state, ''), len(own))}",
         )
         rows.append(
             (position["file"], position["line"], state, Row(cells, Ref(tuple(paths[line]), step=(_CHART, state))))
         )
     files = list(dict.fromkeys(file for file, *_ in rows))
     rows.sort(key=lambda row: (files.index(row[0]), *row[1:3]))
-    columns = (Column("line", "named"), Column("became"))
+    columns = (Column("line"), Column("became"))
     return Table("What became of each line", columns, tuple(row for *_, row in rows))

@@ -24,8 +24,8 @@ MEANING: dict[str, str] = TABLES["fusion_reasons"]
 """What XLA's words mean, from the code of its compiler for the CPU (cpu_instruction_fusion.cc, instruction_fusion.cc)."""
 SILENT = say("xla says nothing")
 _COLUMNS = (
-    Column("the first gives"),
-    Column("the second reads"),
+    Column("the first gives", named=True),
+    Column("the second reads", named=True),
     Column("between them", "number", "bytes that one kernel writes and the other reads; of × n pairs, together"),
     Column("why they are two"),
 )

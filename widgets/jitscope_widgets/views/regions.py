@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..escapes import clean, clean_lines
 from ..view import inline
-from ..view.parts import Code, CodeLine, Column, Content, Edit, Part, Row, Section, Sentence, Table, View
+from ..view.parts import Code, CodeLine, Column, Content, Edit, Part, Row, Section, Sentence, Table, Text, View
 from ..words import plural
 
 
@@ -66,12 +66,16 @@ def _row(one: Region, several: bool) -> Row:
             "" if value is None else inline.seconds(value)
             for value in (one["eager_s"], one["compiled_s"], one["compile_s"])
         ),
-        "" if one["break_even_runs"] is None else inline.count(one["break_even_runs"]),
+        "" if one["break_even_runs"] is None else _runs(one["break_even_runs"]),
         inline.prose(clean(one["reason"])),
     )
     cuts = [f"line {cut['line']}: {cut['note'] or cut['why']}".replace("`", "") for cut in one["cuts"]]
     reason = one["reason"].replace("`", "")
     return Row(cells, note=clean("; ".join(cut for cut in dict.fromkeys(cuts) if cut not in reason)))
+
+
+def _runs(count: int) -> Text:
+    return Text(plural(count, "run"), order=count)
 
 
 def lines(one: Region) -> str:

@@ -162,7 +162,7 @@ def _columns(document: TargetDocument) -> list[Column]:
         Column("bytes", "number", "read and written, by XLA's count"),
         Column("time", "number", f"{_BY}: the larger of bytes over bandwidth and arithmetic over its rate"),
         Column("of all", "bar"),
-        Column("bound", "short"),
+        Column("bound by", "short", named=True),
     ]
     if any(amount(kernel["cycles"]) is not None for kernel in kernels):
         columns.append(Column("cycles", "number", "XLA's estimate"))
@@ -353,7 +353,13 @@ def _steps(steps: Sequence[TargetStep], document: TargetDocument) -> Table:
     for step in steps:
         inside.setdefault(step["inside"], []).append(step)
     several = len({step["queue"] for step in steps} - {""}) > 1
-    columns = [Column("step", "code"), Column("lines"), Column("what", "short"), Column("until"), Column("beside it")]
+    columns = [
+        Column("step", "code"),
+        Column("lines"),
+        Column("what", "short"),
+        Column("until", named=True),
+        Column("beside it", named=True),
+    ]
 
     def row(step: TargetStep, outer: frozenset[str]) -> Row:
         name = step["kernel"]
@@ -396,16 +402,21 @@ def _decisions(document: TargetDocument) -> Iterator[Part]:
     if document["boundaries"]:
         rows = [_boundary(one, kernels, document) for one in document["boundaries"]]
         columns = (
-            Column("gives", "code"),
-            Column("of"),
-            Column("reads", "code"),
-            Column("of"),
+            Column("gives", "code", named=True),
+            Column("of", named=True),
+            Column("reads", "code", named=True),
+            Column("of", named=True),
             Column("why they are not one"),
         )
         yield Table("Kernels that read what others give", columns, tuple(rows))
     if document["decisions"]:
         rows = [_decision(one, document) for one in document["decisions"]]
-        columns = (Column("", "short"), Column("producer"), Column("consumer"), Column("XLA's reason"))
+        columns = (
+            Column("", "short"),
+            Column("producer", named=True),
+            Column("consumer", named=True),
+            Column("XLA's reason"),
+        )
         left = (
             f"{document['decisions_left_out']:,} more are not kept in this document."
             if document["decisions_left_out"]

@@ -73,7 +73,7 @@ def _room(side: TargetsSide) -> Content:
 
 def _lines(document: TargetsDocument) -> Table:
     sides, here = document["sides"], _here(document)
-    columns = (Column("line"), Column("", "code"), *(Column(clean(side["title"]), "named") for side in sides))
+    columns = (Column("line"), Column("", "code"), *(Column(clean(side["title"]), named=True) for side in sides))
     rows = [_line(line, document, here) for line in document["lines"]]
     return Table("Kernels of each line", columns, tuple(rows), empty="No kernel stems from a known line.")
 
@@ -122,8 +122,8 @@ def _pairs(document: TargetsDocument) -> Part:
         return Sentence("No two lines are in one kernel on one of these and apart on another.")
     columns = (
         Column("lines"),
-        Column("one kernel on", "named"),
-        Column("apart on", "named"),
+        Column("one kernel on", named=True),
+        Column("apart on", named=True),
         Column("why they are apart"),
     )
     here = _here(document)

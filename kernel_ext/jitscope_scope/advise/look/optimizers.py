@@ -12,7 +12,7 @@ from ..code.forms import keyword, read, stored
 from ..code.text import Function
 from ..code.tree import below
 from ..code.walk import Walk
-from ..diagnostic import Diagnostic
+from ..diagnostic import Diagnostic, Edit, Fix
 from .making import diagnostic, short
 
 
@@ -39,7 +39,12 @@ def states(walk: Walk) -> Iterator[Diagnostic]:
         return
     for node in walk.code.nodes:
         step = _step(node)
-        if step is None or not _is_dropped(step, walk) or not _is_repeated(step, walk):
+        if step is None:
+            continue
+        if not _is_dropped(step, walk):
+            yield from _dropped_by_callers(step, walk)
+            continue
+        if not _is_repeated(step, walk):
             continue
         keeps = _keeps_state(step, walk)
         if keeps is False:
@@ -52,6 +57,86 @@ def states(walk: Walk) -> Iterator[Diagnostic]:
             )
         fix = f"Keep it for the next step: {step.updates}, {what} = {short(walk.code, step.optimizer)}.update(…), and return it from a function."
         yield diagnostic(walk.code, "update-result-dropped", step.call, message, fix, "info" if keeps is None else None)
+
+
+def _dropped_by_callers(step: _Step, walk: Walk) -> Iterator[Diagnostic]:
+    """The same where a function gives the new state back, and a loop that calls it goes on with the old one: `p, _ = step(p, state)`."""
+    code, function = walk.code, walk.code.function_around(step.statement)
+    place = _returned_at(step, function) if isinstance(function, ast.FunctionDef) else None
+    if not isinstance(function, ast.FunctionDef) or place is None or _is_made(step, function, walk):
+        return
+    if not _keeps_state(step, walk):  # what only its use tells of may have none
+        return
+    for call, statement, loop in _calls_in_loops(function, walk):
+        state, target = _given(step, function, call), statement.targets[0]
+        if not isinstance(state, ast.Name) or not isinstance(target, ast.Tuple) or state.id in stored(loop):
+            continue
+        taken = target.elts[place] if len(target.elts) == len(_results(function)) else None
+        if not isinstance(taken, ast.Name) or _is_read(taken, walk) or not _carries_on(call, statement, state.id):
+            continue
+        name, optimizer = ast.unparse(call.func), short(code, step.optimizer)
+        message = f"the new state of the optimizer, which {name} gives back, is dropped: each call starts from the same `{state.id}`, without what {optimizer} learned of earlier gradients."
+        fix = Fix(f"Keep it for the next call: give it to `{state.id}`.", (Edit(code.span(taken), state.id),))
+        yield diagnostic(code, "update-result-dropped", call, message, fix)
+
+
+def _results(function: ast.FunctionDef) -> list[ast.expr]:
+    """The parts of the tuple that a function returns; none where it is not one and the same in each `return`."""
+    returns = [one.value for one in below(function) if isinstance(one, ast.Return)]
+    tuples = [one.elts for one in returns if isinstance(one, ast.Tuple)]
+    same = len(tuples) == len(returns) > 0 and len({len(one) for one in tuples}) == 1
+    return tuples[-1] if same and not any(isinstance(one, ast.Starred) for one in tuples[-1]) else []
+
+
+def _returned_at(step: _Step, function: ast.FunctionDef) -> int | None:
+    """At which place a function that has the state as an argument returns the new one."""
+    given = [one.arg for one in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)]
+    if not isinstance(step.state, ast.Name) or step.state.id not in given:
+        return None
+    names = [one.id if isinstance(one, ast.Name) else "" for one in _results(function)]
+    return names.index(step.later) if names.count(step.later) == 1 else None
+
+
+def _calls_in_loops(
+    function: ast.FunctionDef, walk: Walk
+) -> Iterator[tuple[ast.Call, ast.Assign, ast.For | ast.While]]:
+    """The calls of a function whose results a loop takes apart."""
+    for call in walk.code.of(ast.Call):
+        if not isinstance(call.func, ast.Name) or walk.functions.named(call.func.id, call) is not function:
+            continue
+        loop = next((one for one in walk.code.around(call) if isinstance(one, Function | ast.For | ast.While)), None)
+        statement = walk.code.statement_around(call)
+        if (
+            isinstance(loop, ast.For | ast.While)
+            and isinstance(statement, ast.Assign)
+            and statement.value is call
+            and len(statement.targets) == 1
+        ):
+            yield call, statement, loop
+
+
+def _given(step: _Step, function: ast.FunctionDef, call: ast.Call) -> ast.expr | None:
+    """What a call gives a function for the state."""
+    names = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
+    root = root_of(ast.unparse(step.state)) if step.state is not None else ""
+    at = names.index(root) if root in names else len(call.args)
+    plain = not any(isinstance(one, ast.Starred) for one in call.args)
+    return call.args[at] if plain and at < len(call.args) else keyword(call, root)
+
+
+def _is_read(name: ast.Name, walk: Walk) -> bool:
+    """Whether anything reads a name of that scope."""
+    bound = walk.code.scopes.binding(name.id, name)
+    return any(
+        one.id == name.id and isinstance(one.ctx, ast.Load) and walk.code.scopes.binding(one.id, one) is bound
+        for one in walk.code.of(ast.Name)
+    )
+
+
+def _carries_on(call: ast.Call, statement: ast.Assign, state: str) -> bool:
+    """Whether a call gives back what the next one is given: the parameters."""
+    given = {name for one in (*call.args, *(k.value for k in call.keywords)) for name in read(one)}
+    return bool(given & stored(statement.targets[0]) - {state})
 
 
 def _step(node: ast.AST) -> _Step | None:

@@ -19,10 +19,10 @@ class CachedTracer(NamedTuple):
     fix: str
 
 
-def cached_tracer(error: BaseException, cause: Position | None, frames: Iterable[FrameType]) -> CachedTracer | None:
-    """The cached function that made what an error of a leaked tracer speaks of; None where no such function did, or it is not to be
+def cached_tracer(places: Iterable[Position], frames: Iterable[FrameType]) -> CachedTracer | None:
+    """The cached function that made a leaked tracer, by the lines in which that was made; None where no such function did, or it is not to be
     found by the names that the frames of the error have."""
-    made = {(where.file, where.function): where for where in places_made(error, cause)}
+    made = {(where.file, where.function): where for where in places}
     for name, cached in _cached(frames):
         code = getattr(cached.__wrapped__, "__code__", None)
         where = made.get((code.co_filename, code.co_name)) if code is not None else None

@@ -7,7 +7,7 @@ import ast
 import re
 import types
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import FrameType
 from typing import Any, NamedTuple
 
@@ -16,7 +16,7 @@ from jitscope.core.source import Position
 from jitscope.core.trace import Tracer
 
 from ... import jaxwatch
-from .caches import places_made
+from .stale import described
 
 
 _MOST, _DEEPEST, _LONGEST = 2_000, 3, 200
@@ -44,14 +44,15 @@ class _Held(NamedTuple):
     """The path without its last step."""
 
 
-def kept_tracer(error: BaseException, cause: Position | None, frames: Sequence[FrameType]) -> KeptTracer | None:
-    """What keeps the tracer that an error of a leaked one speaks of, by the names that the frames of the error have; None where nothing is
-    found, or not the one line that stored it."""
-    made = places_made(error, cause)
+def kept_tracer(
+    is_that: Callable[[Any], bool], made: Sequence[Position], frames: Sequence[FrameType]
+) -> KeptTracer | None:
+    """What keeps the tracer that an error is about, by the names that the frames of the error have, `made` being the lines in which it was
+    made; None where nothing is found, or not the one line that stored it."""
     files = {*(frame.f_code.co_filename for frame in frames), *(where.file for where in made)}
     stores = [one for file in sorted(files) for one in _stores(file)]
     for held in _tracers(frames):
-        if not _is_that(held.value, error, cause):
+        if not is_that(held.value):
             continue
         where = _stored(held, stores, made)
         if where is not None:
@@ -60,10 +61,8 @@ def kept_tracer(error: BaseException, cause: Position | None, frames: Sequence[F
 
 
 def _told(held: _Held, where: Position) -> KeptTracer:
-    aval = held.value.aval
-    kind = f"{aval.dtype}[{','.join(map(str, aval.shape))}]"
     said = (
-        f"`{held.path}` keeps a traced value, {kind}, of a trace that has ended: it has no value. This line stored it, while a function was "
+        f"`{held.path}` keeps a traced value, {described(held.value)}, of a trace that has ended: it has no value. This line stored it, while a function was "
         "traced."
     )
     fix = "Return the value from the traced function, and store what the call gives."
@@ -128,7 +127,7 @@ def _is_tracer(value: Any) -> bool:
     return isinstance(value, Tracer) or jaxwatch.is_tracer(value)
 
 
-def _is_that(tracer: Any, error: BaseException, cause: Position | None) -> bool:
+def is_spoken_of(tracer: Any, error: BaseException, cause: Position | None) -> bool:
     """Whether a tracer is the one that an error speaks of, as far as its type and the line that made it tell."""
     if isinstance(tracer, Tracer):
         return tracer._is_over() and tracer.made_at() == cause and tracer.description() in str(error)

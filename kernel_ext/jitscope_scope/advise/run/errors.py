@@ -31,10 +31,11 @@ from ..code.text import Code
 from ..diagnostic import Diagnostic, Edit, Fix, Span
 from ..look import look
 from . import readonly
-from .caches import cached_tracer
-from .containers import kept_tracer
+from .caches import cached_tracer, places_made
+from .containers import is_spoken_of, kept_tracer
 from .nans import told_of_failure
 from .refused_values import refused
+from .stale import StaleOperand, stale_operand
 from .unknown_values import unknown_value
 
 
@@ -54,7 +55,11 @@ def explained(error: BaseException) -> Diagnostic | None:
         return told
     if (told := readonly.filled_with_traced(error, where, names)) is not None:
         return told
-    known, cause = getattr(error, "sharp_bit", None) or jaxwatch.mistake(error) or (_kind(error, frame, where), None)
+    known, cause = getattr(error, "sharp_bit", None) or jaxwatch.mistake(error) or ("", None)
+    stale = stale_operand(error) if not known else None
+    if stale is not None and (one := _stale(stale, [frame for frame, _ in frames])) is not None:
+        return one.in_names(names)
+    known = known or _kind(error, frame, where)
     if _in_unflatten(error.__traceback__):
         known, cause = "pytree-init-validates", None
     elif _is_quoted(error, where):
@@ -77,10 +82,21 @@ def _is_quoted(error: BaseException, where: Position) -> bool:
 
 def _kept(error: BaseException, cause: Position | None, frames: list[FrameType]) -> Diagnostic | None:
     """What kept a tracer beyond its trace, where that is found by name."""
-    kept = cached_tracer(error, cause, frames) or kept_tracer(error, cause, frames)
-    if kept is None:
-        return None
-    return Diagnostic("tracer-leak", kept.where.file, Span.of(kept.where), kept.said, Fix(kept.fix), (), "trace")
+    made = places_made(error, cause)
+    kept = cached_tracer(made, frames) or kept_tracer(lambda held: is_spoken_of(held, error, cause), made, frames)
+    return _leak(kept.where, kept.said, kept.fix) if kept is not None else None
+
+
+def _stale(stale: StaleOperand, frames: list[FrameType]) -> Diagnostic | None:
+    """The same of an operand that did not fit, which is the tracer itself."""
+    kept = cached_tracer(stale.made, frames) or kept_tracer(lambda held: held is stale.tracer, stale.made, frames)
+    if kept is not None:
+        return _leak(kept.where, kept.said, kept.fix)
+    return _leak(stale.where, stale.said(), TO_DO["tracer-leak"]) if stale.where is not None else None
+
+
+def _leak(where: Position, said: str, fix: str) -> Diagnostic:
+    return Diagnostic("tracer-leak", where.file, Span.of(where), said, Fix(fix), (), "trace")
 
 
 def _user_frames(traceback: TracebackType | None) -> list[tuple[FrameType, Position]]:

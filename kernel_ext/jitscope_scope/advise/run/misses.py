@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, cast
 from jitscope.core.source import Position
 from jitscope.core.words import duration
 
+from ...observe.differences import together
 from ...observe.ledger import Row
 from ...observe.recompiling.groups import Group, again, wanted
 from ...observe.recompiling.remedies import remedy
@@ -80,14 +81,15 @@ def _place(bit: str, row: Row) -> Position:
 def _told(bit: str, rows: list[Row]) -> Diagnostic:
     first, where = rows[0], _place(bit, rows[0])
     assert first.call_site is not None
-    difference = first.differences[0]
+    main = first.differences[0]
+    alike = [one for one in first.differences if one._replace(path="") == main._replace(path="")]
     seconds = sum(row.spent for row in rows)
     compiled = sum(row.what != "reused" and not row.loaded for row in rows)
     parts = [("compiled", compiled), ("traced", len(rows) - compiled)]
     again = " and ".join(f"{verb} again" if n == 1 else f"{verb} again {n} times" for verb, n in parts if n)
     place = "in this line" if where == first.call_site else f"in line {first.call_site.line}"
-    message = f"`{first.function}` is {again} {place} ({duration(seconds)}): {difference.sentence()}."
-    evidence = tuple(d.sentence() for d in first.differences[1:])
+    message = f"`{first.function}` is {again} {place} ({duration(seconds)}): {together(alike)}."
+    evidence = tuple(one.sentence() for one in first.differences if one not in alike)
     return Diagnostic(bit, where.file, Span.of(where), message, Fix(_fix(rows)), evidence, "miss")
 
 

@@ -44,7 +44,8 @@ def look_at_run(closed: ClosedJaxpr, name: str, args: list[Any], outs: list[Any]
     with config.override(sharp_bits=False, debug_nans=False, debug_infs=False, debug_key_reuse=False):
         tell_nans(closed, name, args, outs)
         if _worth_checking(closed):
-            _Checks().program(closed, [to_array(x) for x in args])
+            for out in _Checks().program(closed, [to_array(x) for x in args]):
+                out.block_until_ready()  # a loop that was run as a whole would still be at work when the process ends
 
 
 # --- integers and indices -------------------------------------------------------------------------------------------------------

@@ -102,6 +102,21 @@ def recorded(tracer: Any) -> tuple[Any, Any]:
 _DEEPEST = 20
 
 
+def is_over(tracer: Any) -> bool:
+    """Whether the trace of a traced value has ended for certain: the value was made by an operation, and the trace has let go of what it
+    recorded."""
+    for _ in range(_DEEPEST):
+        trace = getattr(tracer, "_trace", None)
+        if trace is None:
+            return False
+        if not getattr(trace, "is_valid", lambda: True)():
+            return True
+        if (frame := getattr(trace, "frame", None)) is not None:
+            return getattr(tracer, "parent", None) is not None and not equations(frame)
+        tracer = getattr(tracer, "primal", getattr(tracer, "val", None))
+    return False
+
+
 def made_by(tracer: Any) -> Any:
     """The traceback of the line that made a traced value, None where the value does not say."""
     return getattr(getattr(tracer, "_line_info", None), "traceback", None)

@@ -128,9 +128,25 @@ def because(group: Group) -> str:
     if group.cause in ("function", "closure"):
         return _made_anew(group)
     own = group.changes
+    if group.cause == "tree structure" and (several := _structures(group)):
+        return several
     if own and group.cause == "tree structure" and all(one.detail.startswith(("gained ", "lost ")) for one in own):
         return " and ".join(f"{one.path} {one.detail}" for one in own)  # the table has the structures
     return together(own) or group.rows[0].because
+
+
+def _structures(group: Group) -> str:
+    """The structures of one argument in their order, where it changed in more than one way; "" elsewhere."""
+    found = [one for row in group.rows for one in row.differences if one.part == group.cause]
+    ways = {(one.before, one.after) for one in found}
+    if len({one.path for one in found}) != 1 or len(ways) < 2 or any(one.before == one.after for one in found):
+        return ""
+    seen = list(dict.fromkeys([found[0].before, *(one.after for one in found)]))
+    shown = seen if len(seen) <= _MOST_STRUCTURES else [*seen[:2], "…", seen[-1]]
+    return f"{found[0].path} changed structure: {' → '.join(shown)}" if len(seen) > 2 else ""
+
+
+_MOST_STRUCTURES = 4
 
 
 def _made_anew(group: Group) -> str:

@@ -92,7 +92,8 @@ def _parts(row: Row, group: Group, objects: _Objects) -> dict[str, str]:
         parts["function"] = f"object {objects.number('function', '', signature.function)}"
     parts["structure"] = short(told(signature))
     parts |= {name: short(text) for name, text in signature.options if name in group.paths}
-    return parts | {"device": signature.device, "enable_x64": str(signature.x64)}
+    spread = any(leaf.sharding for leaf in signature.leaves)
+    return parts | {"device": "those of the mesh" if spread else signature.device, "enable_x64": str(signature.x64)}
 
 
 def _given(static: Static, group: Group, signature: Signature) -> str:

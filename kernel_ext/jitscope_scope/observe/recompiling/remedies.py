@@ -155,14 +155,13 @@ def _dtype(group: Group) -> str:
 
 
 def _weak_type(group: Group) -> str:
+    """The cause says what a weak type is."""
     number = strong_number(common_dtype(group))
     keys = [row.signature for row in group.history if row.signature is not None]
     if any(leaf.shape for key in keys for leaf in key.leaves if leaf.path in group.paths):
         dtype = number.partition("(")[0]
-        return (
-            f"Give {_names(group)} a dtype, .astype({dtype}): what is computed of Python numbers alone is weakly typed."
-        )
-    return f"Pass {_names(group)} as an array in every call ({number}): Python numbers are weakly typed."
+        return f"Give {_names(group)} a dtype, .astype({dtype})."
+    return f"Pass {_names(group)} as an array in every call ({number})."
 
 
 def _static_value(group: Group) -> str:
@@ -182,7 +181,16 @@ def _static_value(group: Group) -> str:
         )
     inside = key is not None and any(one.name in group.paths for one in key.attributes)
     how = "hold it as an array" if inside else "do not make it static"
-    return f"{_names(group)} {'is' if len(group.paths) == 1 else 'are'} only computed with: {how}, and one program serves all values."
+    return f"{_names(group)} {'is' if len(group.paths) == 1 else 'are'} only computed with: {how}, and one program serves {_all_values(group)}."
+
+
+def _all_values(group: Group) -> str:
+    """`all values`, or those of one type where the calls gave several: each has a program of its own."""
+    keys = [row.signature for row in group.history if row.signature is not None]
+    given = [one for key in keys for one in (*key.statics, *key.attributes) if one.name in group.paths]
+    kinds = {name: list(dict.fromkeys(one.type for one in given if one.name == name)) for name in group.paths}
+    several = next((of for of in kinds.values() if len(of) > 1), None)
+    return f"all values of one type (the calls gave {listed(several)})" if several else "all values"
 
 
 def _numbers_in_statics(group: Group) -> str:

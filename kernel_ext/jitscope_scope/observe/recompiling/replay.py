@@ -10,7 +10,7 @@ from jitscope.backend.function_objects import Capture
 from jitscope.backend.signature import BY_NAME, Leaf, Signature
 from jitscope.core.words import root_of
 
-from ..differences import changed_numbers
+from ..differences import DEFAULT_DEVICE, changed_numbers
 from .groups import Group
 from .sizes import padded, sizes_of
 
@@ -158,7 +158,11 @@ def _one_structure(group: Group) -> Change:
     return same
 
 
-def _nones(group: Group) -> Change:
+def _nones(group: Group) -> Change | None:
+    """The argument is an array in each call. None of what a library took apart: what it makes static beside it is in one key with all else."""
+    plain = {static.name for row in group.history if row.signature for static in row.signature.attributes}
+    if plain & {*group.paths}:
+        return None
     roots, same = {root_of(path) for path in group.paths}, _one_structure(group)
 
     def given(key: Signature) -> Hashable:
@@ -218,7 +222,13 @@ def captures_of(group: Group) -> list[Capture]:
 
 def _options(group: Group) -> Change:
     names = set(group.paths)
-    return lambda key: _key(key._replace(options=tuple(one for one in key.options if one[0] not in names)))
+    places = names & {*DEFAULT_DEVICE}
+
+    def alike(key: Signature) -> Hashable:
+        options = tuple(one for one in key.options if one[0] not in names)
+        return _key(key._replace(options=options, device="" if places else key.device))
+
+    return alike
 
 
 def _shardings(group: Group) -> Change:

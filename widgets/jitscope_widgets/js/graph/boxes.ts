@@ -134,7 +134,9 @@ function drawLabel(scene: Scene, pen: Pen, i: number, look: Look, rect: Rect, ba
   }
   const main = fitText(whole, right - left + 1, name.px, palette.code, weight);
   if (!main) return false;
-  pen.text(main, left, y, name, { id, what: "node" });
+  // beside nothing else, in the middle
+  const free = line === null && !two && !arrow ? rect.w - meter.width(main, name.px, palette.code, weight) : 0;
+  pen.text(main, Math.max(left, rect.x + free / 2), y, name, { id, what: "node" });
   const sub = two ? fitText(below, rect.x + rect.w - 9 * k - left, small.px, palette.code) : "";
   if (sub) pen.text(sub, left + (arrow ? 16 * k : 0), rect.y + rect.h * 0.7, small, { id, what: "node" });
   return true;

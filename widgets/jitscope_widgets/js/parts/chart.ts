@@ -188,11 +188,14 @@ class ChartView {
         label(LEFT - 6, up.at(value) + 4, "end", up.written(value)),
       ]);
     const { foot } = this;
-    const written = (value: number) =>
-      chart.steps ? grouped(Math.min(chart.across.high, Math.floor(value) + 1)) : across.written(value);
-    const columns = across.ticks(this.width < 520 || chart.small ? 2 : 4).flatMap((value, n, all) => {
-      const again = n > 0 && written(value) === written(all[n - 1]!); // of few steps
-      return again ? [] : [label(across.at(value), foot + 15, n === all.length - 1 ? "end" : "middle", written(value))];
+    const count = this.width < 520 || chart.small ? 2 : 4;
+    const values: [number, string][] = chart.steps
+      ? across.steps(count).map((step) => [step + 0.5, grouped(step + 1)])
+      : across.ticks(count).map((value) => [value, across.written(value)]);
+    const columns = values.map(([value, text]) => {
+      const x = across.at(value);
+      const over = x + (LETTER * text.length) / 2 > this.width; // at the right end
+      return label(over ? this.width : x, foot + 15, over ? "end" : "middle", text);
     });
     const title = chart.steps ? `${chart.steps} of the ${chart.across.title}` : chart.across.title;
     const fits = (LETTER * title.length) / 2 < (this.width - LEFT) / 2;

@@ -1,5 +1,5 @@
 // What stands in sentences and cells.
-import { breakable } from "../breaks";
+import { flowing } from "../breaks";
 import { h } from "../dom";
 import { swatch } from "../hue";
 import type { Content, Inline } from "./forms";
@@ -34,7 +34,7 @@ export function order(content: Content): number | string {
 export function inline(content: Content, stage: Stage, inGrid = false): (HTMLElement | string)[] {
   return each(content).flatMap((piece) => {
     const made = elementOf(piece, stage, inGrid);
-    return typeof made === "string" ? breakable(made) : made;
+    return typeof made === "string" ? flowing(made) : made;
   });
 }
 
@@ -47,7 +47,7 @@ function elementOf(piece: Inline, stage: Stage, inGrid: boolean): HTMLElement | 
       if (!piece.tone && !piece.title) return piece.text;
       const tag = piece.tone === "code" ? "code" : piece.tone === "strong" ? "strong" : "span";
       const toned = h(tag, { class: "jitscope-tone", "data-tone": piece.tone, title: piece.title });
-      toned.append(...breakable(piece.text));
+      toned.append(...flowing(piece.text));
       return toned;
     }
     case "place": {

@@ -39,6 +39,12 @@ export class Scale {
     return Array.from({ length: count + 1 }, (_, n) => this.axis.low + ((this.axis.high - this.axis.low) * n) / count);
   }
 
+  /** Some of the steps of the axis, from 0; each lies between its number and the next. */
+  steps(count: number): number[] {
+    const last = Math.floor(this.axis.high) - 1;
+    return [...new Set(Array.from({ length: count + 1 }, (_, n) => Math.floor((last * n) / count)))];
+  }
+
   written(value: number): string {
     return withUnit(value, this.axis.unit ?? "");
   }

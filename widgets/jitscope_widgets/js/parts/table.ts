@@ -11,6 +11,8 @@ const FILTERED = 30; // rows from which on a table can be searched
 const AROUND = 5; // rows that are drawn before and after one that is selected, where it is further down
 const MEASURED = 50; // rows whose words say how narrow a column may be
 const MOST_LEAST = 16; // characters of a word that no room is taken for beyond them
+const LEAST_WORDS = 42; // characters that a column of words may have at least, beside the widest
+const MOST_WORDS = 110; // characters that both have together
 const NAMED = 200; // characters of a row's name for screen readers
 
 interface TableState {
@@ -59,10 +61,11 @@ class TableView {
         class: "jitscope-table",
         role: this.deep ? "treegrid" : "grid",
         "data-matrix": table.matrix ? "" : null,
+        "data-narrow": this.widest < 0 && !table.columns.some(({ kind }) => kind === "stretch") ? "" : null,
         "aria-label": table.name,
         style: {
           "--columns": table.columns
-            .map((column, n) => width(column, n === this.widest, table.matrix === true))
+            .map((column, n) => width(column, n === this.widest, table.matrix === true, this.longest))
             .join(" "),
         },
       },
@@ -94,9 +97,18 @@ class TableView {
     return columns.some(({ kind }) => kind === "stretch") ? -1 : last;
   }
 
+  /** The characters of the widest column's longest cell: what it does not need others may have. */
+  private get longest(): number {
+    const { rows, columns } = this.table;
+    const at = this.widest;
+    if (at < 0) return MOST_WORDS;
+    const found = rows.slice(0, MEASURED).map((row) => words(row.cells[at]!).length);
+    return Math.max(columns[at]!.title.length, ...found);
+  }
+
   /** No column of words is narrower than its longest word, however little room others leave it. */
   private least({ kind = "text" }: Column, at: number): string {
-    if (this.table.matrix || !["text", "code", "named"].includes(kind)) return "auto";
+    if (this.table.matrix || !["text", "code"].includes(kind)) return "auto";
     const found = this.table.rows.slice(0, MEASURED).flatMap((row) => words(row.cells[at]!).split(/\s+/));
     const longest = Math.min(MOST_LEAST, Math.max(0, ...found.map((word) => word.length)));
     return `calc(${longest}ch + ${at === 0 && this.deep ? 14 : 0}px)`;
@@ -247,7 +259,9 @@ class TableView {
           ? [h("code", {}, ...inline(content, this.stage, true))]
           : inline(content, this.stage, true);
       const first = n === 0 && this.deep ? [toggle ?? h("span", { class: "jitscope-table-toggle" })] : [];
-      return h("span", { role: "gridcell", "data-kind": column.kind, "data-name": column.title }, ...first, ...inner);
+      const named = column.named ? "" : null;
+      const said = { "data-kind": column.kind, "data-name": column.title, "data-named": named };
+      return h("span", { role: "gridcell", ...said }, ...first, ...inner);
     });
     const element = h(
       "div",
@@ -401,11 +415,11 @@ class TableView {
   }
 }
 
-function width({ kind }: Column, isWidest: boolean, inMatrix: boolean): string {
+function width({ kind }: Column, isWidest: boolean, inMatrix: boolean, longest: number): string {
   if (inMatrix || kind === "number" || kind === "short") return "max-content";
   if (kind === "bar") return "minmax(32px, 64px)";
   if (kind === "stretch") return "minmax(80px, 1fr)";
-  return isWidest ? "minmax(12ch, 1fr)" : "fit-content(42ch)";
+  return isWidest ? "minmax(12ch, 1fr)" : `fit-content(${Math.max(LEAST_WORDS, MOST_WORDS - longest)}ch)`;
 }
 
 function compare(a: number | string, b: number | string): number {
