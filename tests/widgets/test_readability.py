@@ -11,6 +11,7 @@ from jitscope_widgets import bundle, html, jaxpr_lines, text, words
 from jitscope_widgets.answers import Answers
 from jitscope_widgets.envelope import unpack
 from jitscope_widgets.escapes import columns, sentence
+from jitscope_widgets.painter import with_counterparts
 from jitscope_widgets.view.chart_svg import chart_svg, timeline_svg
 from jitscope_widgets.view.parts import Axis, Chart, Series, Span, Timeline
 from jitscope_widgets.views.diagnostics import counted
@@ -250,3 +251,20 @@ def test_a_stretch_is_paid_back_after_runs() -> None:
     for count, shown in ((1, "1 run"), (1200, "1,200 runs")):
         one["break_even_runs"] = count
         assert shown in text(document)
+
+
+def test_alike_lines_of_two_programs_have_one_colour() -> None:
+    def source(cell: str, marks: dict[int, list[str]]) -> dict[str, Any]:
+        function = {"name": "f", "label": cell, "file": cell, "cell": cell}
+        return {
+            "functions": [function],
+            "calls": [{"function": 0}],
+            "marks": [{"call": 0, "line": line, "nodes": nodes} for line, nodes in marks.items()],
+        }
+
+    one = source("In [1]", {3: ["e1"], 4: ["e2", "e3"]})
+    other = source("In [2]", {3: ["e0", "e1"], 4: ["e2"], 5: ["e3"]})
+    hues = {("In [1]", 3): 0, ("In [1]", 4): 1, ("In [2]", 3): 2, ("In [2]", 4): 3, ("In [2]", 5): 4}
+    found = with_counterparts(hues, one, other)
+    assert [found["In [2]", line] for line in (3, 4, 5)] == [0, 1, 4]
+    assert with_counterparts(hues, one, one) == hues

@@ -44,6 +44,30 @@ def line_hues(*graphs: Document) -> dict[tuple[str, int], int]:
     return {line: order for order, line in enumerate(sorted(lines))}
 
 
+def with_counterparts(hues: Hues, one: Document, other: Document) -> Hues:
+    """The hues of two programs' lines, where a line of the `other` source has that of the line with which it has most equations in common."""
+    before, after = _lines_of_nodes(one), _lines_of_nodes(other)
+    votes = Counter((was, line) for node, lines in after.items() for line in lines for was in before.get(node, ()))
+    found, taken = dict(hues), set[tuple[str, int]]()
+    for (was, line), _ in votes.most_common():
+        if was in taken or line in taken:
+            continue
+        taken |= {was, line}
+        if was in hues:
+            found[line] = hues[was]
+    return found
+
+
+def _lines_of_nodes(source: Document) -> dict[str, list[tuple[str, int]]]:
+    """The lines in which the nodes of a graph were written, by their names."""
+    found: dict[str, list[tuple[str, int]]] = {}
+    for mark in source["marks"]:
+        function = source["functions"][source["calls"][mark["call"]]["function"]]
+        for node in mark["nodes"]:
+            found.setdefault(node, []).append((words.home_of(function), mark["line"]))
+    return found
+
+
 def sentence(said: str, styled: bool) -> str:
     """A picture that only says something."""
     lines = wrap(said, 76)

@@ -49,6 +49,37 @@ export function changedCall({ marks }: SourceDoc, { nodes, edges }: GraphDoc): n
   return 0;
 }
 
+/** The lines of the second program that have most in common with one of the first, with that one; `placeOf` tells lines of all files apart. */
+export function counterparts(
+  [one, other]: SourceDoc[],
+  [from, to]: number[],
+  placeOf: (call: number, line: number) => number,
+): Map<number, number> {
+  const linesOf = ({ marks }: SourceDoc, at: number) => {
+    const found = new Map<string, Set<number>>();
+    for (const { call, line, nodes } of marks)
+      for (const id of nodes) found.set(id, (found.get(id) ?? new Set()).add(placeOf(call + at, line)));
+    return found;
+  };
+  const alike = new Map<number, number>();
+  if (!one || !other) return alike;
+  const [before, after] = [linesOf(one, from!), linesOf(other, to!)];
+  const votes = new Map<string, [number, number, number]>();
+  for (const [id, lines] of after)
+    for (const line of lines)
+      for (const was of before.get(id) ?? []) {
+        const known = votes.get(`${was} ${line}`) ?? [was, line, 0];
+        votes.set(`${was} ${line}`, [was, line, known[2] + 1]);
+      }
+  const taken = new Set<number>();
+  for (const [was, line] of [...votes.values()].sort((a, b) => b[2] - a[2])) {
+    if (alike.has(line) || taken.has(was)) continue;
+    taken.add(was);
+    if (was !== line) alike.set(line, was);
+  }
+  return alike;
+}
+
 export class JointView {
   readonly element: HTMLElement;
   graph: GraphView | null = null;
@@ -66,6 +97,8 @@ export class JointView {
     const { source, roots } = together(sources);
     const { selection } = this;
     const links = (this.links = new Links(source, graph));
+    const { calls } = links;
+    if (calls) links.alike = counterparts(sources, roots, (call, line) => calls.placeOf(call, line));
     this.document = graph;
     this.opened = openGraph(
       graph,

@@ -1,5 +1,5 @@
 // What belongs together: lines of the user's code, equations, HLO instructions, kernels. The link is the equation path.
-import { CallTree, LINES, type Marked } from "./calls";
+import { CallTree, LINES, lineNumber, type Marked } from "./calls";
 import { equationsOf } from "./measured";
 import type { Bounds, CompilationDoc, GraphDoc, GraphEdge, GraphNode, Kernel, Position, SourceDoc } from "./documents";
 
@@ -82,6 +82,8 @@ export class Links implements Lines {
     return this.callsOfPaths.get(path) ?? [];
   }
 
+  /** Lines that have the colour of another one: of two programs, those that are alike. */
+  alike: ReadonlyMap<number, number> = new Map();
   private hues: Map<number, number> | null = null;
 
   /** Colours in the order of the lines, so that neighbours differ and a re-run keeps them. */
@@ -92,7 +94,9 @@ export class Links implements Lines {
       for (const { positions } of this.jaxpr?.nodes ?? this.kernels)
         for (const position of positions) note(this.place(position));
       for (const { call, line } of this.source?.marks ?? []) note(this.calls!.placeOf(call, line));
-      this.hues = new Map([...lines].sort((a, b) => a - b).map((line, i) => [line, i]));
+      const own = [...lines].filter((line) => !lines.has(this.alike.get(line) ?? NaN)).sort((a, b) => a - b);
+      this.hues = new Map(own.map((line, i) => [line, i]));
+      for (const line of lines) if (!this.hues.has(line)) this.hues.set(line, this.hues.get(this.alike.get(line)!)!);
     }
     return this.hues;
   }
@@ -165,15 +169,22 @@ export class Links implements Lines {
     return [];
   }
 
-  /** The one line a node comes from; null when there is none or it comes from several. */
+  /** The one line a node comes from; null when there is none or it comes from several. What two programs have both in a line of this
+   * number comes from one. */
   of = (node: Placed): number | null => {
     const lines = this.linesOf(node);
-    return lines.length === 1 ? lines[0]! : null;
+    const [line, other] = lines;
+    if (lines.length === 2 && this.areAlike(line!, other!) && lineNumber(line!) === lineNumber(other!)) return line!;
+    return lines.length === 1 ? line! : null;
   };
 
   /** The function that a line stands in, "" where there is only one. */
   nameOf(line: number): string {
     return this.calls && this.calls.source.functions.length > 1 ? (this.calls.function(line)?.name ?? "") : "";
+  }
+
+  private areAlike(line: number, other: number): boolean {
+    return this.alike.get(line) === other || this.alike.get(other) === line;
   }
 
   hue = (line: number): number => this.hueOfLine.get(line) ?? 0;

@@ -15,7 +15,7 @@ from ..escapes import clean, escape
 from ..fixes import fix_html
 from ..guard import Pieces, part as guarded
 from ..origins import placed
-from ..painter import line_hues
+from ..painter import line_hues, with_counterparts
 from ..palette import HUES
 from ..program_html import picture, source_lines
 from .as_text import more_lines
@@ -458,6 +458,8 @@ def _(part: Graph) -> Pieces:
     program = _PROGRAM.get() if part.selects else None
     document = placed(part.document, program) if program else part.document
     hues = line_hues(program or document)
+    if len(part.codes) == 2:
+        hues = with_counterparts(hues, *(source for _, source in part.codes))
     limits, worth = (400, 150, 50), 3.0
     if part.kernels:
         limits, worth = (150, 50), 0.5  # the list of kernels and the comparison say the same
