@@ -313,7 +313,7 @@ def _ledger_row(row: Row) -> LedgerRow:
             "compile": row.seconds.get("compile", 0.0),
         },
         "equations": row.equations,
-        "calls": None if row.library else row.calls,
+        "calls": None if row.library or row.derived else row.calls,  # what a transformation runs is not counted
     }
 
 

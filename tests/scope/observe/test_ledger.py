@@ -506,6 +506,8 @@ def test_derived_programs_have_rows_of_their_own(ledger):
     assert rows and all(
         row.what == "compiled" and "transformation" in row.because and row.seconds["compile"] > 0 for row in rows
     )
+    told = [one for one in observe.ledger_document(ledger)["rows"] if one["id"] in {row.id for row in rows}]
+    assert [one["calls"] for one in told] == [None] * len(rows), "nobody counts them"
 
 
 @pytest.mark.parametrize("make", TITLES)

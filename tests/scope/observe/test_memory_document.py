@@ -22,6 +22,7 @@ from jitscope_scope.observe.memory.lifetimes import buffers_of, curve_of
 from jitscope_scope.observe.memory.plan import plan_of
 from jitscope_widgets import text, validate
 from jitscope_widgets.quantities import size as shown_size
+from jitscope_widgets.views.memory import holds_most
 from tests.extent import full, some
 from tests.programs.rows import row_of
 
@@ -256,6 +257,20 @@ def test_what_is_kept_and_what_is_in_use_at_the_peak_are_told_apart():
     assert (told in " ".join(text(document).split())) == (kept["position"] != peak["position"])
     step = f"at step {peak['position'] + 1} of {document['length']}"
     assert step in document["sentence"] and step in text(document)
+
+
+def test_of_lines_that_hold_as_much_at_the_peak_none_is_said_to_hold_the_most():
+    document = memory_of(known("scan")[0])
+    peak = document["peak"]
+    line = next(line for line in peak["lines"] if line["path"] is not None)
+    paths = [path for path in document["positions"] if _place(document, {"path": path}) != _place(document, line)]
+    others = [{**line, "path": path} for path in dict.fromkeys(paths)][:1]
+
+    def said(lines):
+        return holds_most({**document, "peak": {**peak, "lines": lines}})
+
+    assert re.fullmatch(r"Of all lines, .* and .* hold the most at the peak: .* each\.", said([line, *others]))
+    assert "holds the most" in said([line, *({**one, "bytes": 1} for one in others)])
 
 
 def test_nothing_waits_where_there_is_no_backward_pass():

@@ -398,6 +398,9 @@ def test_a_constant_nan_that_is_chosen_is_found_where_it_is_chosen():
     assert np.isnan(result)
     first = document["rows"][document["first_bad"]]
     assert first["label"].startswith("select") and not first.get("written")
+    bad = sum(bool(row["nan"] or row["inf"]) for row in document["rows"])
+    copies = sum(bool(row.get("written")) for row in document["rows"])
+    assert f"{bad - copies} of them with NaN or infinity, beside {copies} copies of one " in document["sentence"]
     assert document["lines"][first["line"]]["text"].strip().startswith("of_rows")
     assert unusual({"instruments": {"values": document}}).startswith("first NaN: line")
 

@@ -87,15 +87,20 @@ def reserved(document: MemoryDocument) -> str:
 
 
 def holds_most(document: MemoryDocument) -> str:
-    """`Of all lines, line 31 holds the most at the peak: 1.57 MB in 28 buffers; arguments take 2.62 MB.`, "" where no line is known to
-    hold any, or one alone does."""
+    """`Of all lines, line 31 holds the most at the peak: 1.57 MB in 28 buffers; arguments take 2.62 MB.`, both where two hold as much; ""
+    where no line is known to hold any, one alone does, or more than two hold as much."""
     groups = _by_line(_shares(document), (), document)
-    made = next((group for group in groups if group.place), None)
-    if made is None or not made.bytes or sum(bool(group.place) for group in groups) < 2:
+    placed = [group for group in groups if group.place]
+    if len(placed) < 2 or not placed[0].bytes:
         return ""
+    made, alike = placed[0], [group for group in placed if group.bytes == placed[0].bytes]
     given = sum(group.bytes for group in groups if group.name == _GIVEN)
-    name = made.place.text if made.place else ""
+    name, *others = [group.place.text for group in alike if group.place]
     beside = f"; arguments take {size(given)}" if given else ""
+    if len(alike) == 2:
+        return f"Of all lines, {name} and {others[0]} hold the most at the peak: {size(made.bytes)} each{beside}."
+    if len(alike) > 2:
+        return ""
     return f"Of all lines, {name} holds the most at the peak: {size(made.bytes)} in {plural(made.count, 'buffer')}{beside}."
 
 

@@ -170,8 +170,10 @@ def name(row: Document) -> str:
 
 
 def times(row: Document) -> str:
-    """`(in 9 iterations, on 8 devices)`: how many iterations it was made in, and of how many devices each has its own."""
-    found = [f"in {plural(row['iterations'], 'iteration')}"] if row["iterations"] else []
+    """`(in 9 iterations, on 8 devices)`, or `(10 times)` in a loop's condition: how many iterations it was made in, and of how many devices each has its own."""
+    asked = "cond_jaxpr" in row["path"].split("/")  # a loop's condition is asked once more than its body runs
+    made = plural(row["iterations"], "time") if asked else f"in {plural(row['iterations'] or 0, 'iteration')}"
+    found = [made] if row["iterations"] else []
     found += [devices(row)] if row["devices"] else []
     return f"({', '.join(found)})" if found else ""
 
@@ -195,7 +197,8 @@ def _closer(document: Document, value: Document, detail: Document | None) -> Sec
 def _facts(row: Document) -> Facts:
     entries: list[tuple[str, Content]] = [(name, figure(row[name])) for name in ("min", "max", "mean", "std")]
     entries += [("zeros", zeros(row)), ("elements", f"{row['size']:,}")]
-    entries += [("iterations", f"{row['iterations']:,}")] if row["iterations"] else []
+    asked = "cond_jaxpr" in row["path"].split("/")
+    entries += [("times" if asked else "iterations", f"{row['iterations']:,}")] if row["iterations"] else []
     entries += [("devices", f"{row['devices']['count']:,}")] if row["devices"] else []
     return Facts(tuple(entries))
 

@@ -242,4 +242,5 @@ def _sentence(rows: Sequence[ValueRow], first: int | None) -> str:
     bad = sum(map(not_finite, rows)) - copies
     row = rows[first]
     what = "NaN" if row["nan"] else "an infinity"
-    return f"{count}, {bad:,} of them with NaN or infinity; the first with {what} is {row['label']}."
+    beside = f", beside {counted(copies, 'copy')} of one that the program has as a constant" if copies else ""
+    return f"{count}, {bad:,} of them with NaN or infinity{beside}; the first with {what} is {row['label']}."
