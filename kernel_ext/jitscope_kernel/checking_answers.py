@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -64,7 +64,7 @@ class Answer:
         """The answers of several files as one."""
         parts = list(parts)
         return cls(
-            tuple({(one.file, one.line, one.one.id): one for part in parts for one in part.found}.values()),
+            tuple({(one.file, one.cell, one.line, one.one.id): one for part in parts for one in part.found}.values()),
             tuple(one for part in parts for one in part.skipped),
             tuple(one for part in parts for one in part.ended),
             sum(part.looked for part in parts),
@@ -90,7 +90,7 @@ def text(answer: Answer) -> str:
     """For people: each with its place, the sentence, and what to do."""
     parts = [_found_text(*alike) for alike in _together(answer.found)]
     parts += [f"{_place(one)}: the program ended here{_ending(one, answer)}" for one in answer.ended]
-    parts += [f"{_place(one)}: left out: {one.reason}" for one in answer.skipped]
+    parts += [f"{place}: left out: {reason}" for place, reason in _left_out(answer.skipped)]
     if not answer.looked:
         return "\n".join([*parts, "No file could be read."])
     if not answer.found:
@@ -101,6 +101,16 @@ def text(answer: Answer) -> str:
             f"{counted(len(answer.found), 'sharp bit')}; why, and an example: jitscope explain {' '.join(ids)}"
         )
     return "\n".join(parts)
+
+
+def _left_out(skipped: Iterable[SkippedFile]) -> Iterator[tuple[str, str]]:
+    """Where something was left out, and why; cells for one reason together."""
+    alike: dict[tuple[str, str], list[SkippedFile]] = {}
+    for one in skipped:
+        alike.setdefault((one.file, one.reason), []).append(one)
+    for (file, reason), own in alike.items():
+        cells = [str(one.cell) for one in own if one.cell is not None]
+        yield f"{file}: cells {listed(cells)}" if len(cells) > 1 else _place(own[0]), reason
 
 
 def _together(found: Iterable[PlacedDiagnostic]) -> list[list[PlacedDiagnostic]]:

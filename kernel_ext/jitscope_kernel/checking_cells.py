@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from IPython.core.compilerop import CachingCompiler
@@ -41,6 +42,7 @@ def run_cells(program: Program, looked: Sequence[Diagnostic] = ()) -> Ran:
         stack.callback(jaxwatch.detach)
         imported = stack.enter_context(options_of_its_own())
         stack.enter_context(followed)
+        stack.enter_context(_in_its_folder(program.file))
         for number, source in enumerate(program.magic):
             _Compiler.number = number
             result = shell.run_cell(source, store_history=True)
@@ -59,6 +61,19 @@ def run_cells(program: Program, looked: Sequence[Diagnostic] = ()) -> Ran:
     refuted = [one for one in looked if followed.refutes(one, ended is None)]
     others = beside([one for one in every if not one.file.startswith("<cell ")], program.file)
     return Ran(found, others, refuted, ended, _after(ended, program))
+
+
+@contextlib.contextmanager
+def _in_its_folder(file: str) -> Iterator[None]:
+    """Where kernels run: modules and data that lie beside a notebook are found."""
+    before, path, folder = os.getcwd(), list(sys.path), os.path.dirname(os.path.abspath(file))
+    sys.path.insert(0, folder)
+    os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(before)
+        sys.path[:] = path
 
 
 def _place_of(line: int, program: Program) -> tuple[str, int]:

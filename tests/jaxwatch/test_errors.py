@@ -459,13 +459,15 @@ MISMATCHES = {
         "Make the array of its final size",
     ),
     "a carry": ("lax.scan(lambda c, v: (c * v, v), jnp.int32(1), x)", "loop-carry-mismatch", "Start with a carry"),
+    "a carry of another structure": ("lax.while_loop(lambda c: c[0] < 5, lambda c: (c[0] + 1, c[1], 1), (0, x))", "loop-carry-mismatch", "the same containers, keys and lengths"),
+    "branches of other structures": ("lax.cond(True, lambda v: (v, v), lambda v: v, x)", "cond-branch-mismatch", "the same containers, keys and lengths"),
     "branches": ("lax.cond(True, lambda v: v, lambda v: 0.0, x)", "cond-branch-mismatch", "Convert one of the results"),
     "a size that a function of the library asks for": (
         "jax.jit(lambda v, k: jax.lax.top_k(v, k))(x, 2)",
         "traced-shape-arg",
         "static_argnames",
     ),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("case", MISMATCHES)

@@ -539,3 +539,27 @@ def test_a_look_at_the_values_of_a_run_leaves_nothing_at_work(monkeypatch: pytes
     )
     look_at_run(closed, "f", [jitscope.numpy.ones(3), jitscope.numpy.array(1)], [jitscope.numpy.ones(3)])
     assert [one.shape for one in waited] == [(3,)]
+
+
+def test_a_notebook_is_run_where_it_lies(tmp_path: Path) -> None:
+    """As a kernel would: modules and data beside it are found; what is not run behind a failure is one line."""
+    (tmp_path / "beside_the_notebook.py").write_text("WIDTH = 3\n")
+    (tmp_path / "width.txt").write_text("3")
+    read_both = "from beside_the_notebook import WIDTH\nimport pathlib\nassert WIDTH == int(pathlib.Path('width.txt').read_text())"
+    file = tmp_path / "book.ipynb"
+    file.write_text(notebook(read_both, "1 / 0", "x = 1", "x = 2"))
+    here, path = Path.cwd(), list(sys.path)
+    answer = answered(read(str(file)), run=True)
+    assert [one.cell for one in answer.ended] == [2] and (Path.cwd(), sys.path) == (here, path)
+    assert f"{file}: cells 3, 4: left out: not run: cell 2 ended with ZeroDivisionError" in text(answer)
+
+
+def test_each_cell_of_a_notebook_is_told_of(tmp_path: Path) -> None:
+    """A line has its number in its cell: the same in two cells is two lines."""
+    cells = [f"jax.jit(lambda x: {sign}x if x > 0 else x)(1.0)" for sign in ("-", "+")]
+    file = tmp_path / "book.ipynb"
+    file.write_text(notebook(HEADER, *cells))
+    for options in ((), ("--run",)):
+        told = command(*options, str(file)).stdout
+        assert f"{file}: cell 2, line 1: branch-on-tracer" in told
+    assert f"{file}: cell 3, line 1: branch-on-tracer" in command(str(file)).stdout

@@ -175,13 +175,26 @@ def _made(known: str, where: Position, error: BaseException, names: Names, frame
     lines = (line.strip() for line in rest if ADVICE not in line)
     evidence = tuple(line for line in lines if line.strip("^") and not line.startswith(_TOLD_ELSEWHERE))
     said, *advised = _INLINE.split(first.strip(), maxsplit=1)
-    otherwise = _on_carry(str(error)) if known == "loop-carry-mismatch" else TO_DO.get(known, "")
+    otherwise = _on_types(known, str(error)) or TO_DO.get(known, "")
     fix = _fix(known, where, sentence("".join(advised) or advice_of(str(error)) or otherwise), names, frame.f_locals)
     if known == "pytree-init-validates":
         said = f"`{where.function}` runs while an object is rebuilt from what stands for its arrays, and fails with that: {said}"
         converts = fix.text.startswith("Write ") and type(error).__name__ != "TracerBoolConversionError"
         fix = fix if converts else Fix(_REBUILT)
     return Diagnostic(known, where.file, Span.of(where), said, fix, evidence, "trace")
+
+
+def _on_types(known: str, said: str) -> str:
+    """What to do about a carry or branches of jax's whose types differ, by what its error tells; "" of other errors."""
+    if known in _SAME_STRUCTURE and "pytree structure" in said.partition("\n")[0]:
+        return _SAME_STRUCTURE[known]
+    return _on_carry(said) if known == "loop-carry-mismatch" else ""
+
+
+_SAME_STRUCTURE = {
+    "cond-branch-mismatch": "Let all branches return the same structure: the same containers, keys and lengths.",
+    "loop-carry-mismatch": "Let the body return a carry of the structure that it gets: the same containers, keys and lengths.",
+}
 
 
 def _on_carry(said: str) -> str:
