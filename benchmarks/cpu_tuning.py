@@ -128,6 +128,7 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "SUMS_OF_SHORT_ROWS": (lambda x: jnp.sum(x, 1), (_MANY[:99_999].reshape(-1, 3),)),
     "FLAT_VALUES": (lambda x: jnp.mean((x - 1) ** 2), (_MANY[:, None],)),
     "SHORT_LOOPS_KEPT": (lambda x: jnp.maximum(x + x[0], 0), (_MANY[:99_984].reshape(-1, 16),)),
+    "SORTED_BY_NETWORKS": (lambda x: jnp.sort(x, 1), (_MANY[:99_999].reshape(-1, 3),)),
     "VALUES_KEPT": (_residual, (_TOKENS, *_LAYERS)),
     "WINDOWS_BY_SLICES": (
         lambda x: lax.reduce_window(x, -np.inf, lax.max, (3, 3), (1, 1), "SAME"),

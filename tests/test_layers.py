@@ -100,6 +100,7 @@ OPS = [
     "taps",
     "windows",
     "radix_sort",
+    "sort_networks",
     "sort",
     "approximate",
     "linalg",

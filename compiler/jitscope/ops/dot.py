@@ -12,11 +12,17 @@ from ..core.meshes_in_force import summed_later
 from ..core.part_types import sums_of
 from ..symbolic.dimension import is_static
 from ..xla import mlir
-from ..xla.cpu_tuning import PRODUCTS_WITH_SMALL_MATRICES, ROW_BLOCKS, SMALL_BATCHED_PRODUCTS, TRANSPOSED_OPERANDS
+from ..xla.cpu_tuning import (
+    PRODUCTS_WITH_SMALL_MATRICES,
+    ROW_BLOCKS,
+    SMALL_BATCHED_PRODUCTS,
+    SUMS_OF_SHORT_ROWS,
+    TRANSPOSED_OPERANDS,
+)
 from .families import Bilinear, pure, same_dtype
-from .linear import convert, transpose
+from .linear import convert, mul_p, reduce_sum_p, transpose
 from .precision import as_precision, computed_as, is_algorithm, swapped
-from .small_products import has_small_matrix, is_small_and_batched, product_by_elements
+from .small_products import are_short_vectors, has_small_matrix, is_small_and_batched, product_by_elements
 
 
 Axes = tuple[int, ...]
@@ -68,6 +74,9 @@ class DotGeneral(Bilinear):
                 "written as a sum of outer products: many vectors and a small matrix", PRODUCTS_WITH_SMALL_MATRICES
             )
             return ctx.inline(lambda x, y: product_by_elements(x, y, *dimension_numbers), *values)
+        if plain and are_short_vectors(x_aval, y_aval, dimension_numbers, ctx.module.platform):
+            ctx.rewritten("written as the sums of products: many pairs of short vectors", SUMS_OF_SHORT_ROWS)
+            return ctx.inline(lambda x, y: reduce_sum_p(mul_p(x, y), axes=(x_aval.ndim - 1,)), *values)
         x, y = ctx.convert(x, x_aval.dtype, dtype), ctx.convert(y, y_aval.dtype, dtype)
         wide = out.dtype if dtype.itemsize <= out.dtype.itemsize and dtypes.WIDER.get(out.dtype) != dtype else dtype
         made = out.update(dtype=wide)

@@ -14,7 +14,7 @@ from typing import Any
 from ..core.avals import ShapedArray, aval_of
 from ..core.dtypes import float32, float64
 from ..symbolic.dimension import is_static
-from ..xla.cpu_tuning import PRODUCTS_WITH_SMALL_MATRICES, SMALL_BATCHED_PRODUCTS
+from ..xla.cpu_tuning import PRODUCTS_WITH_SMALL_MATRICES, SMALL_BATCHED_PRODUCTS, SUMS_OF_SHORT_ROWS
 from .linear import add_p, broadcast_in_dim, mul_p, reshape, slice_in_dim
 
 
@@ -36,6 +36,20 @@ def is_small_and_batched(x: ShapedArray, y: ShapedArray, dimension_numbers: Any,
     )
     made = rows * columns // max(1, math.prod(x.shape[:batches]))
     return min(sizes) >= 2 and 2 < max(sizes) <= limits["most"] and made >= limits["elements"]
+
+
+def are_short_vectors(x: ShapedArray, y: ShapedArray, dimension_numbers: Any, platform: str) -> bool:
+    """Whether a product of such operands is written as the sum of their products: pairs of short vectors, side by side in both."""
+    (contracting, batch), limits = dimension_numbers, SUMS_OF_SHORT_ROWS.value
+    if x.shape != y.shape or x.dtype not in (float32, float64) or x.dtype != y.dtype or x.ndim < 2:
+        return False
+    if not SUMS_OF_SHORT_ROWS.holds(platform) or not is_static(x.shape) or x.size < limits["elements"]:
+        return False
+    last = x.ndim - 1
+    rows = list(range(last))
+    return [*map(list, contracting), *map(list, batch)] == [[last], [last], rows, rows] and x.shape[-1] <= limits[
+        "added"
+    ]
 
 
 def has_small_matrix(x: ShapedArray, y: ShapedArray, dimension_numbers: Any, platform: str) -> bool:

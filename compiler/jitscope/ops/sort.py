@@ -11,13 +11,14 @@ from ..core.avals import ShapedArray, aval_of
 from ..core.config import enable_x64
 from ..core.primitive import Primitive
 from ..symbolic.dimension import is_static, min_dim
-from ..xla.cpu_tuning import RADIX_SORT, SORTED_AS_INTEGERS, SORTED_PACKED
-from .elementwise import bitcast_convert_type_p, or_p, shift_left_p, xor_p
+from ..xla.cpu_tuning import RADIX_SORT, SORTED_AS_INTEGERS, SORTED_BY_NETWORKS, SORTED_PACKED
+from .elementwise import bitcast_convert_type_p, or_p, shift_left_p, shift_right_arithmetic_p, xor_p
 from .families import check_kind, is_zero, pure, zero_of
 from .indexing import GatherDimensionNumbers, GatherScatterMode, gather_p, iota
-from .linear import convert, reshape, transpose
+from .linear import convert, reshape, slice_in_dim, transpose
 from .radix_sort import in_runs, sorted_words, sorts_by_digits
 from .sort_keys import flip, from_unsigned, ordered, parts, signed, unsigned, with_one_zero
+from .sort_networks import by_a_network, has_rows_for_networks, sorts_by_a_network
 
 
 def take_along(x: Any, indices: Any, axis: int) -> Any:
@@ -65,6 +66,9 @@ class Sort(Primitive):
         if len(values) == 1 and kind in "bf" and SORTED_AS_INTEGERS.holds(platform):
             ctx.rewritten("written as a sort of integers in the same order", SORTED_AS_INTEGERS)
             return ctx.inline(lambda x: [_sorted_alone(x, dimension, is_stable)], *values)
+        if len(values) == 1 and sorts_by_a_network(ctx, dimension):
+            ctx.rewritten("written as a network of least and greatest elements", SORTED_BY_NETWORKS)
+            return [by_a_network(ctx, *values, dimension)]
         packs = SORTED_PACKED.holds(platform) and is_static(key.shape) and _can_be_packed(key)
         short = packs and key.size >= SORTED_PACKED.value and key.shape[dimension] < 2**31
         if len(values) > 1 and num_keys == 1 and short:
@@ -240,6 +244,15 @@ class TopK(Primitive):
             return [ctx.full(0, values), ctx.full(0, indices)]
         if aval.dtype != dtypes.float32 and aval.dtype.itemsize <= 4:
             return ctx.inline(lambda x: _by_floats(x, k, axis), x)
+        if (
+            aval.dtype == dtypes.float32
+            and axis == aval.ndim - 1
+            and is_static((k,))
+            and has_rows_for_networks(ctx, axis)
+        ):
+            ctx.rewritten("written as a network of least and greatest elements", SORTED_BY_NETWORKS)
+            with enable_x64():
+                return ctx.inline(lambda x: _first_packed(x, k), x)
         order = [i for i in range(aval.ndim) if i != axis] + [axis]
         if axis != aval.ndim - 1:
             x = ctx.hlo.transpose(x, ctx.ints(order))
@@ -263,6 +276,21 @@ class TopK(Primitive):
 
 
 top_k_p = TopK("top_k")
+
+
+def _first_packed(x, k):
+    """The `k` greatest floats of each row and their places, by a sort of 64-bit integers: the bits in falling order, then the place."""
+    last = aval_of(x).ndim - 1
+    bits = xor_p(flip(bitcast_convert_type_p(x, new_dtype=dtypes.int32)), np.int32(-1))
+    upper = shift_left_p(convert(bits, dtypes.int64), np.int64(32))
+    packed = or_p(upper, iota(dtypes.int64, aval_of(x).shape, last))
+    (packed,) = sort_p(packed, dimension=last, is_stable=False, num_keys=1)
+    packed = slice_in_dim(packed, 0, k, 1, last)
+    bits = convert(shift_right_arithmetic_p(packed, np.int64(32)), dtypes.int32)
+    return [
+        bitcast_convert_type_p(flip(xor_p(bits, np.int32(-1))), new_dtype=dtypes.float32),
+        convert(packed, dtypes.int32),
+    ]
 
 
 def _by_floats(x, k, axis):

@@ -165,6 +165,14 @@ SORTED_PACKED = Tuning(
 )
 IN_ONE_PIECE = {"xla_cpu_small_call": "true", "inlineable": "false"}
 """Marks of calls that XLA compiles to one function, with all loops in them, as it does small loops."""
+SORTED_BY_NETWORKS = Tuning(
+    "Integers (and what is sorted as such: floats, and keys packed with their places) in arrays of at least so many `elements` are sorted along an axis of at "
+    "most so many (`length`) by a network (`ops/sort_networks.py`), and the greatest of rows taken from such a sort: XLA's sort calls a function for each comparison.",
+    "120,000 numbers in rows of 2, 3, 5 and 9, with 0.12.0.1 (0.10.2 and 0.11.2 alike): jnp.sort 0.09, 0.12, 0.14 and 0.23 of the time, argsort 0.24 to 0.51, the median "
+    "0.19 to 0.29, lax.top_k(x, 2) 0.03 to 0.14; compiled in 50 to 250 ms more",
+    "XLA sorts short rows in vectors",
+    {"length": 9, "elements": 1 << 16},
+)
 RADIX_SORT = Tuning(
     "A sort of at least so many elements, along an axis of at least such a length, is one by digits (`ops/radix_sort.py`), but for places of "
     "32-bit keys that are nearly in order, or in the opposite one: XLA compares elements, one after the other.",
@@ -407,6 +415,7 @@ SWITCHES = {
     "sorts by digits": RADIX_SORT,
     "floats sorted as integers": SORTED_AS_INTEGERS,
     "sorts packed into integers": SORTED_PACKED,
+    "sorts by networks": SORTED_BY_NETWORKS,
     "values kept in memory": VALUES_KEPT,
 }
 """The rules that a program may be lowered with or without (`choice.Choice`). The results are those of the same sums and orders."""

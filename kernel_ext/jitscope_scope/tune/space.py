@@ -66,7 +66,7 @@ _RULES = {
         "values kept in memory",
     ),
     "random_bits": ("random bits apart",),
-    "sort": ("floats sorted as integers", "sorts packed into integers"),
+    "sort": ("floats sorted as integers", "sorts packed into integers", "sorts by networks"),
 }
 _OTHER_NUMBERS = frozenset(("tan", "atan", "cbrt"))
 """XLA's older emitter gives others for some operands, which those at hand need not show."""

@@ -99,3 +99,14 @@ def test_derivatives_and_maps_are_those_of_numpy() -> None:
     np.testing.assert_allclose(mapped[0], x.mean(1), atol=1e-5)
     np.testing.assert_allclose(mapped[1], x.sum(2), atol=1e-5)
     assert math.isclose(float(jx.jit(lambda x: x.sum(1).sum())(x)), x.astype(np.float64).sum(), abs_tol=1e-2)
+
+
+def test_pairs_of_short_vectors_are_multiplied_element_by_element() -> None:
+    x, y = np.random.default_rng(0).standard_normal((2, 3, 1000, 4)).astype(np.float32)
+    product = lambda x, y: jnp.einsum("bni,bni->bn", x, y)
+    assert RULE in rules_of(product, x, y)
+    np.testing.assert_allclose(jx.jit(product)(x, y), np.einsum("bni,bni->bn", x, y), rtol=1e-4, atol=1e-5)
+    got = jx.jit(jx.grad(lambda x: jnp.sum(product(x, y) ** 2)))(x)
+    np.testing.assert_allclose(got, 2 * np.einsum("bni,bni->bn", x, y)[..., None] * y, rtol=1e-3, atol=1e-4)
+    assert RULE not in rules_of(product, x[:, :, :1], y[:, :, :1])
+    assert RULE not in rules_of(lambda x, y: jnp.einsum("bni,bni->ni", x, y), x, y)
