@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from jitscope_widgets.label_places import places
 from jitscope_widgets.layout import Picture, layout
 from jitscope_widgets.painter import SMALL_SIZE, Painter, text_width
 from jitscope_widgets.scopes import Scopes
@@ -149,3 +150,20 @@ def test_any_graph_has_a_layout_without_overlaps(graph: dict[str, Any], limit: i
             (one.x, one.y, one.x + one.width, one.y + one.height),
             (other.x, other.y, other.x + other.width, other.y + other.height),
         )
+
+
+def test_a_label_goes_to_the_side_that_no_line_crosses() -> None:
+    """Beside a line that bends to the right, on its left; to the right where both sides are free, or neither is."""
+    bends, falls = [(100.0, 0.0), (180.0, 40.0)], [(100.0, 0.0), (100.0, 40.0)]
+    away = [(100.0, 0.0), (20.0, 40.0)]
+    box = (0.0, 0.0, 60.0, 40.0)
+    for routes, taken, x in (
+        ([bends], [], 44.0),
+        ([falls], [], 106.0),
+        ([away], [], 106.0),
+        ([bends, away], [], 106.0),
+        ([bends], [box], 106.0),
+    ):
+        assert places({"e0": ((100.0, 13.0), 50.0)}, routes, taken) == {"e0": (x, 13.0)}
+    beside = places({"e0": ((30.0, 13.0), 50.0), "e1": ((100.0, 13.0), 50.0)}, [bends], [])
+    assert beside == {"e0": (36.0, 13.0), "e1": (106.0, 13.0)}, "where another label is"

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Hashable
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from .label_places import places
 from .layers import Item, Level, Link, Node, Port, arrange
 from .scopes import Scopes
 
@@ -285,15 +286,23 @@ class _Sheet:
                     ports = whole.entries if item.side == "in" else whole.exits
                     ports[item.value] = self.x[item]
         self._route(whole, place)
+        self._write(whole, place)
         return whole
+
+    def _write(self, whole: _Arrangement, place: dict[Item, Box]) -> None:
+        """The labels of this scope, beside its lines and what is written in others."""
+        own = [box for box in place.values() if box.ident in self.labelled]
+        labels = {
+            box.ident: ((self.x[box.ident], box.y + box.height + 13.0), self.sizes[box.ident].label) for box in own
+        }
+        taken = [(box.x, box.y, box.x + box.width, box.y + box.height) for box in whole.boxes]
+        whole.labels |= places(labels, [route.points for route in whole.routes], taken)
 
     def _box(self, ident: str, layer: int, whole: _Arrangement) -> Box:
         size, inner = self.sizes[ident], self.done.get(ident)
         top = self.tops[layer] if ident in self.fed else self.bottoms[layer] - size.height
         box = Box(ident, self.x[ident] - size.width / 2, top, size.width, size.height, inner is not None)
         whole.boxes.append(box)
-        if ident in self.labelled:
-            whole.labels[ident] = (self.x[ident] + 6.0, box.y + box.height + 13.0)
         if inner:
             _take_in(whole, inner, box)
         return box
