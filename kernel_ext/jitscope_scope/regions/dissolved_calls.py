@@ -6,16 +6,12 @@ import ast
 import inspect
 from collections.abc import Mapping
 from types import FunctionType
-from typing import TYPE_CHECKING
 
 from . import naming, words
+from .dissolved_state import State
 from .functions import definition_of
 from .returns import at_the_end
 from .structures import Box, Function, Grows, InWholes, Known, Leaf, Part, Scope, is_structure
-
-
-if TYPE_CHECKING:
-    from .dissolving import Dissolving
 
 
 DEEPEST = 8
@@ -26,13 +22,10 @@ _NEVER = (
 )
 
 
-class Calls:
+class Calls(State):
     """The part of `Dissolving` that writes calls."""
 
-    calls = 0
-    """How deep in calls what is being written stands."""
-
-    def call(self: Dissolving, node: ast.Call, scope: Scope) -> Part:
+    def call(self, node: ast.Call, scope: Scope) -> Part:
         match node.func:
             case ast.Attribute(value=ast.Call(func=ast.Name(id="super"), args=[]), attr=name):
                 return self._of_super(node, name, scope)
@@ -49,11 +42,11 @@ class Calls:
                     return found
         return self._called(self.ev(node.func, scope), node, scope)
 
-    def _is_builtin(self: Dissolving, name: str, scope: Scope) -> bool:
+    def _is_builtin(self, name: str, scope: Scope) -> bool:
         found = self.lookup(name, scope)
         return isinstance(found, ast.Name) and found.id == name and name not in self.roots.visit.values
 
-    def _called(self: Dissolving, function: Part, node: ast.Call, scope: Scope) -> Part:
+    def _called(self, function: Part, node: ast.Call, scope: Scope) -> Part:
         if isinstance(function, Box):
             function = self.attribute(function, "__call__") if "__call__" not in function.parts else function
             if isinstance(function, Box):
@@ -86,7 +79,7 @@ class Calls:
         keywords = [ast.keyword(n, self.text(p)) for n, p in named.items()]
         return ast.Call(self.text(function), [self.text(a) for a in args], keywords)
 
-    def _stays(self: Dissolving, function: Function, args: list[Part]) -> bool:
+    def _stays(self, function: Function, args: list[Part]) -> bool:
         """Whether the call of a function can stand as it is: no object has a part in it."""
         if function.value is None or function.owner is not None or not (function.text or "").isidentifier():
             return False
@@ -101,7 +94,7 @@ class Calls:
                 return False
         return not self._reaches(function.value, set())
 
-    def _reaches(self: Dissolving, f: FunctionType, known: set[int]) -> bool:
+    def _reaches(self, f: FunctionType, known: set[int]) -> bool:
         if id(f) in known:
             return False
         known.add(id(f))
@@ -120,14 +113,16 @@ class Calls:
 
     # Functions of the cells --------------------------------------------------------------------------------------
 
-    def inline(self: Dissolving, function: Function, args: list[Part], named: Mapping[str, Part]) -> Part:
+    def inline(self, function: Function, args: list[Part], named: Mapping[str, Part]) -> Part:
         """The function's statements are written here; its result."""
         node, args = self._definition(function), list(args)
         if self.calls >= DEEPEST or any(isinstance(n, _NEVER) for n in ast.walk(node)):
             raise InWholes("a function that is not written out")
         if function.owner is not None:
             args.insert(0, function.owner)
-        body = [ast.Return(node.body)] if isinstance(node, ast.Lambda) else at_the_end(node, always=True).body
+        body: list[ast.stmt] = (
+            [ast.Return(node.body)] if isinstance(node, ast.Lambda) else at_the_end(node, always=True).body
+        )
         *first, last = body
         self.count += 1
         scope, given = Scope(function=function, around=function.around), self._given(node, function, args, named)
@@ -157,7 +152,7 @@ class Calls:
         self.calls -= 1
         return result
 
-    def _give(self: Dissolving, name: str, part: Part, scope: Scope, changes: bool, once: bool) -> None:
+    def _give(self, name: str, part: Part, scope: Scope, changes: bool, once: bool) -> None:
         """A parameter stands for what it is given."""
         if isinstance(part, ast.Name):
             part = Leaf(part.id)
@@ -174,7 +169,7 @@ class Calls:
         else:
             self.assign([scope.own[name]], [self.text(part)])
 
-    def _definition(self: Dissolving, function: Function) -> ast.FunctionDef | ast.Lambda:
+    def _definition(self, function: Function) -> ast.FunctionDef | ast.Lambda:
         if function.value is None:
             assert function.node is not None
             return function.node
@@ -184,7 +179,7 @@ class Calls:
         return node
 
     def _given(
-        self: Dissolving,
+        self,
         node: ast.FunctionDef | ast.Lambda,
         function: Function,
         args: list[Part],
@@ -207,12 +202,12 @@ class Calls:
             elif n not in found:
                 found[n] = self._default(defaults.get(n))
         if a.kwarg is not None:
-            found[a.kwarg.arg] = Box(dict, dict(rest))
+            found[a.kwarg.arg] = Box(dict, {**rest})
         elif rest:
             raise InWholes("a name that is no parameter")
         return found
 
-    def _default(self: Dissolving, node: ast.expr | None) -> Part:
+    def _default(self, node: ast.expr | None) -> Part:
         try:
             value = ast.literal_eval(node) if node is not None else ...
         except ValueError:
@@ -221,7 +216,7 @@ class Calls:
             raise InWholes("a default that is no number")
         return Known(value)
 
-    def _of_super(self: Dissolving, node: ast.Call, name: str, scope: Scope) -> Part:
+    def _of_super(self, node: ast.Call, name: str, scope: Scope) -> Part:
         inner = scope
         while inner.function is None and inner.around is not None:
             inner = inner.around
@@ -237,7 +232,7 @@ class Calls:
             raise InWholes(f"`super().{name}`")
         return self._called(Function(None, found, owner=owner), node, scope)
 
-    def _made(self: Dissolving, kind: type, node: ast.Call, scope: Scope) -> Part:
+    def _made(self, kind: type, node: ast.Call, scope: Scope) -> Part:
         """A new object."""
         if (
             type(kind) is not type
@@ -267,7 +262,7 @@ class Calls:
 
     # Python's own ------------------------------------------------------------------------------------------------
 
-    def _of_python(self: Dissolving, name: str, node: ast.Call, scope: Scope) -> Part | None:
+    def _of_python(self, name: str, node: ast.Call, scope: Scope) -> Part | None:
         if node.keywords or not node.args:
             return None
         first = node.args[0]
@@ -306,7 +301,7 @@ class Calls:
                 return Known(issubclass(part.of, kind))
         raise InWholes(f"`{name}` of an object")
 
-    def _of_container(self: Dissolving, box: Box, name: str, node: ast.Call, scope: Scope) -> Part:
+    def _of_container(self, box: Box, name: str, node: ast.Call, scope: Scope) -> Part:
         box.touched = True
         if (things := self.things(node, None, scope)) is not None:
             return Box(list, dict(enumerate(things)))
@@ -331,7 +326,7 @@ class Calls:
             return Known(None)
         raise InWholes(f"`.{name}` of a container")
 
-    def path(self: Dissolving, box: Box) -> str:
+    def path(self, box: Box) -> str:
         if box.text is None and box.name is None:
             self.count += 1
             box.name = self.roots.name(f"box_{self.count}")

@@ -8,9 +8,10 @@ import copy
 import operator
 from collections.abc import Callable, Iterable
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from . import naming, words
+from .dissolved_state import State
 from .structures import (
     Box,
     Function,
@@ -35,14 +36,11 @@ _FOLDED: dict[type, Callable[[Any, Any], Any]] = {
 }  # fmt: skip
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
 
-if TYPE_CHECKING:
-    from .dissolving import Dissolving
 
-
-class Expressions:
+class Expressions(State):
     """The part of `Dissolving` that writes expressions."""
 
-    def ev(self: Dissolving, node: ast.expr, scope: Scope) -> Part:
+    def ev(self, node: ast.expr, scope: Scope) -> Part:
         """What an expression stands for; statements that have to stand before it are emitted."""
         match node:
             case ast.Constant(value=value):
@@ -91,7 +89,7 @@ class Expressions:
                 raise InWholes("an expression that binds")
         return self._other(node, scope)
 
-    def _other(self: Dissolving, node: ast.expr, scope: Scope) -> ast.expr:
+    def _other(self, node: ast.expr, scope: Scope) -> ast.expr:
         new = copy.copy(node)
         inner: list[tuple[object, object, ast.expr]] = []
         for name, value in ast.iter_fields(node):
@@ -107,7 +105,7 @@ class Expressions:
                 setattr(owner, key, self.text(part))  # type: ignore[call-overload]
         return new
 
-    def in_order(self: Dissolving, nodes: Iterable[ast.expr], scope: Scope) -> list[Part]:
+    def in_order(self, nodes: Iterable[ast.expr], scope: Scope) -> list[Part]:
         """What expressions stand for that are evaluated one after the other."""
         done: list[Part] = []
         for n in nodes:
@@ -126,7 +124,7 @@ class Expressions:
                 done.append(part)
         return done
 
-    def _before(self: Dissolving, part: Part, bound: set[str]) -> Part:
+    def _before(self, part: Part, bound: set[str]) -> Part:
         """A part that was evaluated before statements that bind names."""
         if isinstance(part, Box) and part.name is None:
             part.parts = {k: self._before(p, bound) for k, p in part.parts.items()}
@@ -137,7 +135,7 @@ class Expressions:
             return part if part.id not in bound else self.held(part)
         return self.held(part) if isinstance(part, ast.expr) and not isinstance(part, ast.Constant) else part
 
-    def held(self: Dissolving, part: Part) -> Part:
+    def held(self, part: Part) -> Part:
         """A part under a name of its own."""
         if isinstance(part, Box) and part.name is None:
             part.parts = {k: self.held(p) for k, p in part.parts.items()}
@@ -147,11 +145,11 @@ class Expressions:
         self.emit(ast.Assign([ast.Name(name, ast.Store())], self.text(part)))
         return ast.Name(name, ast.Load())
 
-    def fresh(self: Dissolving, word: str) -> str:
+    def fresh(self, word: str) -> str:
         self.count += 1
         return self.roots.name(f"{word}_{self.count}")
 
-    def text(self: Dissolving, part: Part) -> ast.expr:
+    def text(self, part: Part) -> ast.expr:
         """A part as an expression."""
         match part:
             case Leaf(name=name):
@@ -171,14 +169,14 @@ class Expressions:
                 raise InWholes("a function is used as a whole")
         return copy.deepcopy(part)
 
-    def _lambda(self: Dissolving, node: ast.Lambda, around: Scope) -> ast.expr:
+    def _lambda(self, node: ast.Lambda, around: Scope) -> ast.expr:
         own = {a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg)}
         if node.args.defaults or node.args.kw_defaults:
             raise InWholes("a lambda with defaults")
         body = self.quietly(node.body, Scope(own={n: n for n in own}, around=around, function=around.function))
         return ast.Lambda(node.args, self.text(body))
 
-    def quietly(self: Dissolving, node: ast.expr, scope: Scope) -> Part:
+    def quietly(self, node: ast.expr, scope: Scope) -> Part:
         """What an expression stands for that may not be evaluated, or more than once."""
         quiet, self.quiet = self.quiet, True
         try:
@@ -186,16 +184,16 @@ class Expressions:
         finally:
             self.quiet = quiet
 
-    def is_plain(self: Dissolving, part: Part) -> bool:
+    def is_plain(self, part: Part) -> bool:
         """Whether a part is an array or a number."""
         return isinstance(part, (Leaf, ast.expr)) or (isinstance(part, Known) and isinstance(part.value, (int, float)))
 
     # Names and parts ---------------------------------------------------------------------------------------------
 
-    def name_in(self: Dissolving, name: str, scope: Scope) -> str:
+    def name_in(self, name: str, scope: Scope) -> str:
         return scope.own.get(name, name)
 
-    def lookup(self: Dissolving, name: str, scope: Scope) -> Part:
+    def lookup(self, name: str, scope: Scope) -> Part:
         while True:
             if name in scope.names:
                 part = scope.names[name]
@@ -211,7 +209,7 @@ class Expressions:
                 return self._global(name, scope.function)
             scope = scope.around
 
-    def _at_top(self: Dissolving, name: str) -> Part:
+    def _at_top(self, name: str) -> Part:
         if (part := self.roots.at(name)) is not None:
             return part
         value = self.roots.visit.values.get(name, self.roots.values.get(name))
@@ -219,7 +217,7 @@ class Expressions:
             return Function(None, value, text=name)
         return ast.Name(name, ast.Load())
 
-    def _global(self: Dissolving, name: str, function: Function) -> Part:
+    def _global(self, name: str, function: Function) -> Part:
         f, visit = function.value, self.roots.visit
         assert f is not None
         if name in f.__code__.co_freevars:
@@ -235,7 +233,7 @@ class Expressions:
                 raise InWholes(f"`{name}` is not known")
             return ast.Name(name, ast.Load())
         value = f.__globals__[name]
-        if name in self.bound_in_region and (name in visit.own or f.__globals__ is not self.globals_of_region):
+        if name in self.bound_in_region and (name in visit.own or f.__globals__ is not self.roots.visit.around):
             raise InWholes(f"`{name}` is a name of the region as well")
         if name not in visit.live:
             if name in self.bound_in_region:
@@ -247,7 +245,7 @@ class Expressions:
             raise InWholes(f"`{name}` is a name of the region as well")
         return self._at_top(name)
 
-    def attribute(self: Dissolving, owner: Part, name: str) -> Part:
+    def attribute(self, owner: Part, name: str) -> Part:
         if isinstance(owner, (Function, Known)):
             raise InWholes(f"`.{name}` of a function")
         if not isinstance(owner, Box):
@@ -269,7 +267,7 @@ class Expressions:
             return self.roots.leaf(found, key_text(owner.text, name, True))
         raise InWholes(f"`.{name}` is not an attribute that was seen")
 
-    def hides(self: Dissolving, owner: Box, name: str) -> bool:
+    def hides(self, owner: Box, name: str) -> bool:
         """Whether the class answers for an attribute, whatever the object has."""
         found = of_class(owner, name)
         if isinstance(found, property):
@@ -278,7 +276,7 @@ class Expressions:
             raise InWholes(f"`.{name}` is made by its class")
         return False
 
-    def _element(self: Dissolving, node: ast.expr, of: ast.expr, index: ast.expr, scope: Scope) -> Part:
+    def _element(self, node: ast.expr, of: ast.expr, index: ast.expr, scope: Scope) -> Part:
         owner = self.ev(of, scope)
         if not isinstance(owner, Box):
             mark = len(self.out)
@@ -300,7 +298,7 @@ class Expressions:
         self.roots.needs(owner.parts[key], self.ours)
         return self.roots.reached(owner.parts[key])
 
-    def key(self: Dissolving, owner: Box, index: ast.expr, scope: Scope) -> object:
+    def key(self, owner: Box, index: ast.expr, scope: Scope) -> object:
         """The key that an index stands for."""
         part = self.ev(index, scope)
         if owner.of is dict and isinstance(part, Known):
@@ -315,7 +313,7 @@ class Expressions:
         number = self.number(part, owner)
         return number + len(owner.parts) if number < 0 and owner.of is not dict else number
 
-    def number(self: Dissolving, part: Part, box: Box | None = None) -> int:
+    def number(self, part: Part, box: Box | None = None) -> int:
         """A whole number that the text shows, or that was seen and does not change."""
         if isinstance(part, Known) and type(part.value) is int:
             return part.value
@@ -328,7 +326,7 @@ class Expressions:
 
     # Operations --------------------------------------------------------------------------------------------------
 
-    def _operated(self: Dissolving, a: Part, op: ast.operator, b: Part) -> Part:
+    def _operated(self, a: Part, op: ast.operator, b: Part) -> Part:
         if (
             isinstance(a, Known)
             and isinstance(b, Known)
@@ -368,7 +366,7 @@ class Expressions:
                 return self.inline(Function(None, found, owner=a), [b], {})
         return ast.BinOp(self.text(a), op, self.text(b))
 
-    def _compared(self: Dissolving, left: ast.expr, op: ast.cmpop, right: ast.expr, scope: Scope) -> Part:
+    def _compared(self, left: ast.expr, op: ast.cmpop, right: ast.expr, scope: Scope) -> Part:
         a, b = self.in_order([left, right], scope)
         if isinstance(op, (ast.In, ast.NotIn)) and isinstance(b, Box) and isinstance(a, Known) and b.of is dict:
             b.touched = True
@@ -386,7 +384,7 @@ class Expressions:
             return Known((a is b) is isinstance(op, ast.Is))
         return ast.Compare(self.text(a), [op], [self.text(b)])
 
-    def _both(self: Dissolving, node: ast.BoolOp, scope: Scope) -> Part:
+    def _both(self, node: ast.BoolOp, scope: Scope) -> Part:
         ends = isinstance(node.op, ast.Or)
         kept: list[Part] = []
         for k, v in enumerate(node.values):
@@ -402,7 +400,7 @@ class Expressions:
             return kept[0]
         return ast.BoolOp(node.op, [self.text(p) for p in kept]) if kept else Known(not ends)
 
-    def _chosen(self: Dissolving, node: ast.IfExp, scope: Scope) -> Part:
+    def _chosen(self, node: ast.IfExp, scope: Scope) -> Part:
         test = self.ev(node.test, scope)
         if isinstance(test, Known):
             return self.ev(node.body if test.value else node.orelse, scope)
@@ -410,7 +408,7 @@ class Expressions:
             self.text(test), self.text(self.quietly(node.body, scope)), self.text(self.quietly(node.orelse, scope))
         )
 
-    def _comprehension(self: Dissolving, node: Any, scope: Scope) -> Part:
+    def _comprehension(self, node: Any, scope: Scope) -> Part:
         first, *rest = node.generators
         things = None if rest or first.is_async else self.things(first.iter, None, scope)
         if things is None:
@@ -441,7 +439,7 @@ class Expressions:
                 found[key] = value
         return Box(dict if isinstance(node, ast.DictComp) else list, found)
 
-    def _picked(self: Dissolving, target: ast.expr, thing: Part, scope: Scope) -> None:
+    def _picked(self, target: ast.expr, thing: Part, scope: Scope) -> None:
         if isinstance(target, ast.Name):
             scope.names[target.id] = thing
         elif (
@@ -452,7 +450,7 @@ class Expressions:
             for t, p in zip(target.elts, thing.parts.values(), strict=True):
                 self._picked(t, p, scope)
 
-    def _plain_comprehension(self: Dissolving, node: Any, scope: Scope) -> ast.expr:
+    def _plain_comprehension(self, node: Any, scope: Scope) -> ast.expr:
         new, inner = copy.copy(node), scope
         new.generators = []
         for k, g in enumerate(node.generators):
@@ -468,7 +466,7 @@ class Expressions:
 
     # Things that a loop goes through -----------------------------------------------------------------------------
 
-    def things(self: Dissolving, node: ast.expr, loop: ast.For | None, scope: Scope) -> list[Part] | None:
+    def things(self, node: ast.expr, loop: ast.For | None, scope: Scope) -> list[Part] | None:
         """The parts that a loop goes through, where the text and what was seen show them; None for other loops."""
         match node:
             case ast.Call(func=ast.Name(id="enumerate"), args=[of]) if (
@@ -520,7 +518,7 @@ class Expressions:
                 )
         return None
 
-    def numbers(self: Dissolving, source: ast.expr) -> list[Part] | None:
+    def numbers(self, source: ast.expr) -> list[Part] | None:
         """The numbers that `range(…)` goes through, if they are few and known."""
         match source:
             case ast.Call(func=ast.Name(id="range"), args=args):

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from . import naming
 from .dissolved_calls import Calls
 from .dissolved_expressions import Expressions
 from .parts import placed_at
-from .structures import Box, Function, InWholes, Known, Leaf, Part, PickedByValue, Roots, Scope, may_store
+from .structures import Box, Function, InWholes, Known, Leaf, Part, PickedByValue, Scope, may_store
 
 
 LONGEST = 600
@@ -27,22 +27,6 @@ class NeedsCopies(Exception):
 
 class Dissolving(Calls, Expressions):
     """Writes statements; `copies` says whether parts are copied when they are given a second name."""
-
-    def __init__(
-        self, roots: Roots, bound: set[str], definitions: Mapping[tuple[str, int], ast.FunctionDef], copies: bool
-    ) -> None:
-        self.roots, self.bound_in_region, self.definitions, self.copies = roots, bound, definitions, copies
-        self.top = Scope()
-        self.scopes = [self.top]
-        self.out: list[ast.stmt] = []
-        self.count, self.total, self.depth, self.unsure = 0, 0, 0, 0
-        self.quiet = False
-        """Whether nothing may be written before the expression that is being written."""
-        self.at: ast.stmt | None = None
-        self.last: dict[str, str] = {}
-        """What names that only Python's own loops bind stand for in the end."""
-        self.inlined: set[str] = set()
-        self.pinned: dict[str, int] = {}
 
     # What is written ---------------------------------------------------------------------------------------------
 
@@ -257,9 +241,6 @@ class Dissolving(Calls, Expressions):
             case _:
                 raise InWholes(f"`{ast.unparse(s)[:40]}`")
         return False
-
-    dynamic = 0
-    """How many loops of the region are open that stay loops."""
 
     def _augmented(self, s: ast.AugAssign, scope: Scope) -> None:
         match s.target:
@@ -531,8 +512,6 @@ class Dissolving(Calls, Expressions):
         elif isinstance(target, (ast.Tuple, ast.List)) and isinstance(thing, Box):
             for t, p in zip(target.elts, thing.parts.values(), strict=False):
                 self._note_last(t, p)
-
-    leaving: list[object] = []
 
     # States ------------------------------------------------------------------------------------------------------
 

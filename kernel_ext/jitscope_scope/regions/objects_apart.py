@@ -33,11 +33,8 @@ def taken_apart(body: naming.Statements, visit: Visit, definitions: Definitions)
     is not followed."""
     plain, copies = set[str](), False
     for _ in range(_TRIES):
-        writer = Dissolving(Roots(visit, plain), naming.bound(body), definitions, copies)
-        writer.ours, writer.globals_of_region = (
-            free_name("compiled_regions", visit, "jitscope_scope.regions.compiled"),
-            visit.around,
-        )
+        ours = free_name("compiled_regions", visit, "jitscope_scope.regions.compiled")
+        writer = Dissolving(Roots(visit, plain), naming.bound(body), definitions, copies, ours)
         try:
             writer.block(copy.deepcopy(list(body)), writer.top)
             return (

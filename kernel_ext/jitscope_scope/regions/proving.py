@@ -211,13 +211,8 @@ def _one(
         warnings.simplefilter("always")
         watch = Stopwatch()
         try:
-            said = io.StringIO()
-            with (
-                _no_longer_than(LONGEST, line),
-                np.errstate(**told_of),
-                contextlib.redirect_stdout(said),
-                _in_session(a, *around),
-            ):  # type: ignore[arg-type]
+            quiet = contextlib.redirect_stdout(said := io.StringIO())
+            with _no_longer_than(LONGEST, line), np.errstate(**told_of), quiet, _in_session(a, *around):  # type: ignore[arg-type]
                 exec(plain, a, inside)  # type: ignore[arg-type]
         except CannotCompile:
             raise

@@ -84,16 +84,19 @@ class Box:
         return not issubclass(self.of, tuple)
 
 
-@dataclass(eq=False)
 class Function:
-    """A function of the cells: its definition, the names around it, and the object that it is a method of."""
+    """A function of the cells: its definition or its value, the names around it, the object that it is a method of, and how the region calls
+    it by one name."""
 
-    node: ast.FunctionDef | ast.Lambda | None
-    value: FunctionType | None = None
-    around: Scope | None = None
-    owner: Box | None = None
-    text: str | None = None
-    """How the region calls it by one name."""
+    def __init__(
+        self,
+        node: ast.FunctionDef | ast.Lambda | None,
+        value: FunctionType | None = None,
+        around: Scope | None = None,
+        owner: Box | None = None,
+        text: str | None = None,
+    ) -> None:
+        self.node, self.value, self.around, self.owner, self.text = node, value, around, owner, text
 
 
 @dataclass(eq=False)
@@ -158,8 +161,9 @@ class Roots:
             part.touched = True
         return part
 
-    def built(self, value: object, text: str, depth: int) -> Part:
-        short = type(value) is list and depth and 0 < len(value) <= SHORT
+    def built(self, value: object, text: str, depth: int, of: type = list) -> Part:
+        """The parts of a value that is reached by a text, in a container or object of a type."""
+        short = type(value) is list and of is not list and 0 < len(value) <= SHORT
         if text not in self.plain and (short or is_structure(value)):
             if id(value) in self.boxes:
                 return self.boxes[id(value)]
@@ -168,7 +172,8 @@ class Roots:
                 raise InWholes(f"`{text}` holds too much to be taken apart")
             box = self.boxes[id(value)] = Box(type(value), {}, text, name_of(text))
             box.parts |= {
-                k: self.built(v, key_text(text, k, is_users_object(value)), depth + 1) for k, v in inside.items()
+                k: self.built(v, key_text(text, k, is_users_object(value)), depth + 1, type(value))
+                for k, v in inside.items()
             }
             self.first[id(box)] = dict(box.parts)
             return box

@@ -324,4 +324,24 @@ rule = Half(); s = State(np.ones(3), np.zeros(3)); e = np.zeros(9)
 for k in range(9):
     s = rule.step(s, 0.1)
     e[k] = s.x @ s.x + s.v @ s.v
+=== settings in a dict of tuples and lists, unpacked
+def slope(s, cfg, p):
+    (l, m), (a, b), g = cfg["L"], p, cfg["g"]
+    return np.array([s[1], -g / l * np.sin(s[0]) - a * s[1] + b * m])
+cfg = {"dt": 0.01, "g": 9.81, "L": [1.0, 0.8]}; s = np.array([0.3, 0.0]); seen = np.zeros((9, 2)); p = (0.2, 1.5)
+---
+for k in range(9):
+    s = s + cfg["dt"] * slope(s, cfg, p)
+    seen[k] = s
+=== arrays of a list, added to by the name that a loop has for each
+class Sgd:
+    def __init__(self, rate): self.rate, self.m = rate, [np.zeros(3), np.zeros(2)]
+    def update(self, params, grads):
+        for i, (p, g) in enumerate(zip(params, grads)):
+            self.m[i] = 0.5 * self.m[i] + g
+            p -= self.rate * self.m[i]
+params = [np.ones(3), np.ones(2)]; opt = Sgd(0.1)
+---
+for _ in range(6):
+    opt.update(params, [2 * params[0], params[1] - 3])
 """)
