@@ -18,6 +18,7 @@ from ..symbolic.dimension import is_static
 from ..xla.cpu_tuning import ARG_IN_TWO_STEPS
 from .elementwise import eq_p, lt_p, ne_p
 from .linear import add_p, broadcast_in_dim, convert, sub_p, where
+from .short_sums import in_longer_rows, side_by_side
 from .sort_keys import ORDERED_FLOATS
 
 
@@ -48,9 +49,14 @@ def place_in_two_steps(ctx: Any, x: Any, axis: int, identity: Any, choose: Calla
         return convert(where(lt_p(place, np.float32(0)), add_p(place, length), place), out.dtype)
 
     ctx.avals_out = [best]
-    chosen = ctx.reduce(x, identity, choose, (axis,))
+    chosen = _reduced(ctx, x, identity, choose, axis)
     marks = ctx.inline(marked, x, chosen, ctx.iota(places, axis), avals=[aval, best, places])
     ctx.avals_in, ctx.avals_out = [places], [first]
-    found = ctx.reduce(marks, aval.shape[axis], ctx.hlo.minimum, (axis,))
+    found = _reduced(ctx, marks, length, ctx.hlo.minimum, axis)
     ctx.avals_out = [out]
     return ctx.inline(index, found, avals=[first])
+
+
+def _reduced(ctx: Any, x: Any, identity: Any, combine: Callable[[Any, Any], Any], axis: int) -> Any:
+    rows = side_by_side(ctx, (axis,))
+    return in_longer_rows(ctx, x, rows, identity, combine) if rows else ctx.reduce(x, identity, combine, (axis,))

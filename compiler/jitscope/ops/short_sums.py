@@ -11,7 +11,7 @@ their magnitudes.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,7 +34,10 @@ def of_short_rows(ctx: Any, x: Any, axes: Sequence[int]) -> Any:
     kept = aval.ndim - len(axes)
     if sorted(axes) != list(range(kept, aval.ndim)):
         rows = side_by_side(ctx, axes)
-        return _of_longer_rows(ctx, x, *rows) if rows else None
+        if not rows:
+            return None
+        ctx.rewritten(f"written as a sum of rows of {rows[-1]} side by side", SUMS_OF_SHORT_ROWS)
+        return in_longer_rows(ctx, x, rows, 0, ctx.hlo.add)
     length = math.prod(aval.shape[kept:])
     return _of_slices(ctx, x, length) if kept and 1 < length <= SUMS_OF_SHORT_ROWS.value["added"] else None
 
@@ -84,22 +87,22 @@ def _of_slices(ctx: Any, x: Any, length: int) -> Any:
     return ctx.reshape(total, out)
 
 
-def _of_longer_rows(ctx: Any, x: Any, batch: int, length: int, together: int) -> Any:
-    ctx.rewritten(f"written as a sum of rows of {together} side by side", SUMS_OF_SHORT_ROWS)
-    (aval,), (out,) = ctx.avals_in, ctx.avals_out
+def in_longer_rows(
+    ctx: Any, x: Any, rows: tuple[int, int, int], identity: Any, combine: Callable[[Any, Any], Any]
+) -> Any:
+    """A reduction of the context's operand `x`, an MLIR value, by a builder of two scalars over the axes for which `side_by_side` gave `rows`."""
+    (aval,), (out,), (batch, length, together) = ctx.avals_in, ctx.avals_out, rows
     of: ShapedArray = aval.update(weak_type=False)
     each, wide = aval.size // batch, together * length
     x, rest = ctx.reshape(x, of.update(shape=(batch, each))), -each % wide
     if rest:
-        zero = ctx.constant(np.zeros((), aval.dtype))
-        x = ctx.hlo.pad(x, zero, ctx.ints([0, 0]), ctx.ints([0, rest]), ctx.ints([0, 0]))
-    x = ctx.reshape(x, of.update(shape=(batch, (each + rest) // wide, wide)))
-    x = _summed(ctx, x, of.update(shape=(batch, (each + rest) // wide, wide)), of.update(shape=(batch, wide)))
-    x = ctx.reshape(x, of.update(shape=(batch, together, length)))
-    x = _summed(ctx, x, of.update(shape=(batch, together, length)), of.update(shape=(batch, length)))
-    return ctx.reshape(x, out)
-
-
-def _summed(ctx: Any, x: Any, aval: ShapedArray, out: ShapedArray) -> Any:
+        filler = ctx.constant(np.asarray(identity, aval.dtype))
+        x = ctx.hlo.pad(x, filler, ctx.ints([0, 0]), ctx.ints([0, rest]), ctx.ints([0, 0]))
+    for shape, left in (
+        ((batch, (each + rest) // wide, wide), (batch, wide)),
+        ((batch, together, length), (batch, length)),
+    ):
+        ctx.avals_in, ctx.avals_out = [of.update(shape=shape)], [of.update(shape=left)]
+        x = ctx.reduce(ctx.reshape(x, ctx.avals_in[0]), identity, combine, (1,))
     ctx.avals_in, ctx.avals_out = [aval], [out]
-    return ctx.reduce(x, 0, ctx.hlo.add, (1,))
+    return ctx.reshape(x, out)

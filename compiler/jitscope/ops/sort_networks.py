@@ -28,7 +28,10 @@ def has_rows_for_networks(ctx: Any, dimension: int) -> bool:
         return False
     if not SORTED_BY_NETWORKS.holds(ctx.module.platform) or ctx.module.meshes.group is not None:
         return False
-    return 2 <= x.shape[dimension] <= limits["length"] and x.size >= limits["elements"]
+    length = x.shape[dimension]
+    if length <= limits["length"]:
+        return length > 1 and x.size >= limits["elements"]
+    return length <= limits["longer"] and x.size >= limits["elements of longer"]
 
 
 def by_a_network(ctx: Any, x: Any, dimension: int) -> Any:

@@ -44,6 +44,9 @@ def test_results_are_numpys(rows, length, batch, axes, dtype, seed) -> None:
         for name in ("max", "min"):
             got = jx.jit(lambda x, name=name: getattr(jnp, name)(x, axes))(x)
             np.testing.assert_array_equal(got, getattr(np, name)(x, axes))
+        if axes is not None and len(axes) == 1:
+            got = jx.jit(lambda x: jnp.argmax(x, axes[0]))(x)
+            np.testing.assert_array_equal(got, np.argmax(x, axes[0]))
 
 
 @pytest.mark.parametrize("axis", [0, 1])
