@@ -40,6 +40,27 @@ from everyday_arrays import (
     running_numba,
     small_matrices,
 )
+from everyday_rows import (
+    colours,
+    colours_torch,
+    columns,
+    columns_arguments,
+    columns_torch,
+    experts,
+    experts_torch,
+    likelihood,
+    likelihood_arguments,
+    likelihood_torch,
+    medians,
+    medians_torch,
+    mixture,
+    mixture_torch,
+    points,
+    points_torch,
+    units,
+    units_arguments,
+    units_torch,
+)
 from programs import PROGRAMS
 
 
@@ -425,5 +446,16 @@ EVERYDAY: dict[str, Everyday] = {
     "small_matrices": Everyday("products of 10,000 matrices of 4 × 4", small_matrices, lambda: (
         normal(0, 10_000, 4, 4), normal(1, 10_000, 4, 4)), lambda np: small_matrices(None, np),
         lambda torch, compiled: compiled(small_matrices(None, torch))),
+    "columns": Everyday("errors of two columns", columns, columns_arguments, lambda np: columns(None, np), columns_torch),
+    "points": Everyday("distances and extent of 100,000 points", points, lambda: (normal(0, 100_000, 3),),
+                       lambda np: points(None, np), points_torch),
+    "likelihood": Everyday("likelihood of groups of normals", likelihood, likelihood_arguments,
+                           lambda np: likelihood(None, np), likelihood_torch),
+    "mixture": Everyday("mixture of five normals in the plane", mixture, lambda: (normal(0, 25_000, 2), normal(1, 5, 2)),
+                        lambda np: mixture(None, np), mixture_torch),
+    "colours": Everyday("gamma and grey of an image", colours, lambda: (normal(0, 256, 400, 3),), lambda np: colours(None, np), colours_torch),
+    "units": Everyday("two dense layers of 16 units", units, units_arguments, lambda np: units(None, np), units_torch),
+    "medians": Everyday("median of seven images", medians, lambda: (normal(0, 7, 128, 128),), lambda np: medians(None, np), medians_torch),
+    "experts": Everyday("two experts of eight", experts, lambda: (normal(0, 20_000, 8),), torch=experts_torch),
 }  # fmt: skip
 """By name."""
