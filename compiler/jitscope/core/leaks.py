@@ -53,10 +53,13 @@ def _holder(x: Any) -> str:
 
 
 def _referrer(x: Any, seen: set[int]) -> Any:
-    for r in gc.get_referrers(x):
-        if id(r) not in seen and not isinstance(r, types.FrameType) and not (isinstance(r, list) and len(r) > 10_000):
-            return r
-    return None
+    """What holds it; what IPython has shown is held by its display hook, too, which nobody wrote."""
+    found = [
+        r
+        for r in gc.get_referrers(x)
+        if id(r) not in seen and not isinstance(r, types.FrameType) and not (isinstance(r, list) and len(r) > 10_000)
+    ]
+    return min(found, key=lambda r: type(r).__module__.startswith("IPython"), default=None)
 
 
 def _place_in(container: Any, x: Any) -> Any:

@@ -563,3 +563,11 @@ def test_each_cell_of_a_notebook_is_told_of(tmp_path: Path) -> None:
         told = command(*options, str(file)).stdout
         assert f"{file}: cell 2, line 1: branch-on-tracer" in told
     assert f"{file}: cell 3, line 1: branch-on-tracer" in command(str(file)).stdout
+
+
+def test_a_leak_is_held_by_the_users_name_and_not_by_what_ipython_showed(tmp_path: Path) -> None:
+    keeping = "log = []\n@jax.jit\ndef keep(x):\n    log.append(x * 2)\n    return x\nkeep(1.0)\nlog"
+    file = tmp_path / "book.ipynb"
+    file.write_text(notebook(HEADER, keeping, "with jax.checking_leaks():\n    keep(jnp.ones(2))"))
+    said = [line for one in ran(file) for line in one.one.evidence]
+    assert "it is held by the global variable log[1] of __main__" in said
