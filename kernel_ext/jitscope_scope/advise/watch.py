@@ -12,6 +12,7 @@ from jitscope.core import config, notices, source
 from .. import jaxwatch
 from ..observe.ledger import Ledger, Row, ledger as session_ledger
 from ..source_code.names import imported_in
+from .catalogue import CATALOGUE
 from .diagnostic import Diagnostic, Fix, Span, distinct
 from .run import squares
 from .run.captures import Captures
@@ -44,7 +45,8 @@ class NoticeCollector:
         where = notice.where
         if where is not None and not _is_meant(notice.sharp_bit, where):
             span = Span.of(where)
-            one = Diagnostic(notice.sharp_bit, where.file, span, notice.message, Fix(notice.fix), (), "run")
+            lower = "warning" if CATALOGUE[notice.sharp_bit].severity == "error" else None  # the program went on
+            one = Diagnostic(notice.sharp_bit, where.file, span, notice.message, Fix(notice.fix), (), "run", lower)
             if notice.sharp_bit in _OF_TODAY or one.place not in self._found:
                 self._found[one.place] = one
 

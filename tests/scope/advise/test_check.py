@@ -571,3 +571,9 @@ def test_a_leak_is_held_by_the_users_name_and_not_by_what_ipython_showed(tmp_pat
     file.write_text(notebook(HEADER, keeping, "with jax.checking_leaks():\n    keep(jnp.ones(2))"))
     said = [line for one in ran(file) for line in one.one.evidence]
     assert "it is held by the global variable log[1] of __main__" in said
+
+
+def test_what_the_program_went_past_is_no_error(tmp_path: Path) -> None:
+    file = tmp_path / "program.py"
+    file.write_text(HEADER + "total = jax.jit(lambda w: w.sum(), donate_argnums=0)\ntotal(jnp.ones(1000))\n")
+    assert [(one.one.id, one.one.severity) for one in ran(file)] == [("donation-misuse", "warning")]
