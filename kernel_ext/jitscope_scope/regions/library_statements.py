@@ -18,7 +18,7 @@ from .functions import Functions
 from .homes import Home, holds_arrays, is_array, is_number, shares
 from .loops import Loop, indent
 from .parts import EditText, allowed_in, free_name, imports_of
-from .statements import Statements
+from .statements import Statements, whole
 from .views import view_again
 from .watching import Visit
 
@@ -405,6 +405,8 @@ class StatementsAsTheyStand(Statements):
                 return super()._assign(s, guard)
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Name(id="float"), args=[inner])):
                 return [f"{name} = {ast.unparse(inner)}"]
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Name(id="int"), args=[inner])):
+                return [f"{name} = {ast.unparse(whole(inner))}"]
             case ast.Assign() | ast.AugAssign() | ast.AnnAssign() | ast.Expr() | ast.Pass() | ast.FunctionDef():
                 if guard and not self._binds(s):
                     raise CannotCompile(

@@ -31,6 +31,8 @@ from .watching import Visit, snapshot
 
 TINY = 1e-12
 """The share by which inputs are moved to see whether differences grow."""
+DEEPEST = 6
+"""Containers in containers are looked into so deep."""
 GROWN = 0.1
 """They do, if this share of the difference comes of that."""
 SETS = 3
@@ -392,14 +394,28 @@ def _moved(value: object, random: np.random.Generator, by: float) -> object:
 
 
 def largest(values: Mapping[str, object]) -> float:
-    """The largest finite magnitude among floating values: what is left of their differences is exact to their rounding alone."""
-    found = [0.0]
-    for v in values.values():
-        if isinstance(v, (float, np.floating)) or (isinstance(v, np.ndarray) and v.dtype.kind in "fc") or is_array(v):
-            x = np.abs(np.asarray(data_of(v)))
-            if x.dtype.kind == "f" and x.size:
-                found.append(float(np.max(x, where=np.isfinite(x), initial=0.0)))
-    return max(found)
+    """The largest finite magnitude among floating values, those in containers and objects among them: what is left of their differences is exact
+    to their rounding alone."""
+    return max((_magnitude(v, DEEPEST) for v in values.values()), default=0.0)
+
+
+def _magnitude(value: object, depth: int) -> float:
+    """The largest finite magnitude of a value, or of what is in it down to a depth."""
+    if (
+        isinstance(value, (float, np.floating))
+        or (isinstance(value, np.ndarray) and value.dtype.kind in "fc")
+        or is_array(value)
+    ):
+        x = np.abs(np.asarray(data_of(value)))
+        return float(np.max(x, where=np.isfinite(x), initial=0.0)) if x.dtype.kind == "f" and x.size else 0.0
+    inside: Collection[object] = ()
+    if isinstance(value, (list, tuple)):
+        inside = value
+    elif isinstance(value, dict):
+        inside = value.values()
+    elif is_users_object(value):
+        inside = attributes_of(value).values()
+    return max((_magnitude(v, depth - 1) for v in inside), default=0.0) if depth else 0.0
 
 
 def compared(a: object, b: object, name: str, line: int, allowed: float = ALLOWED, floor: float = 0.0) -> Differences:

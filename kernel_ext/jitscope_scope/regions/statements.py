@@ -19,6 +19,11 @@ from .loops import Loop, indent
 from .merging import merged
 
 
+def whole(node: ast.expr) -> ast.expr:
+    """What `int` makes of an array of whole numbers; floating ones, which it would cut, are refused while tracing."""
+    return ast.copy_location(ast.BinOp(node, ast.BitOr(), ast.copy_location(ast.Constant(0), node)), node)
+
+
 class Statements:
     """Writes the body of a compiled function, line by line. `values` are the values seen before the region, `moving` the names that
     are not known while tracing."""
@@ -428,6 +433,8 @@ class Statements:
                 item = inner
             case ast.Call(func=ast.Attribute(value=inner, attr="item"), args=[]) if self.home.arrays != "numpy":
                 item = inner
+            case ast.Call(func=ast.Name(id="int"), args=[inner]) if self.home.arrays != "numpy":
+                item = whole(inner)
         return f"item_{len(self.items)}_of_{name} = {self.text(item)}"
 
     def _if(self, s: ast.If, live: set[str], guard: str | None) -> list[str]:

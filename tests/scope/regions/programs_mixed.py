@@ -41,4 +41,13 @@ x = rng.random(6).astype(np.float32); f = jitscope.jit(lambda v: jnp.sin(v) * 0.
 for i in range(30):
     x[1:-1] = f(x)[1:-1]
     x[0] += 0.01
+=== whole numbers kept of jitscope's arrays that are computed eagerly
+import jitscope.numpy as jnp
+grid = jnp.asarray((rng.random((9, 9)) < 0.4).astype(np.int32)); alive = []; last = 0
+---
+for t in range(6):
+    near = sum(jnp.roll(grid, (i, j), (0, 1)) for i in (-1, 0, 1) for j in (-1, 0, 1) if (i, j) != (0, 0))
+    grid = ((near == 3) | ((grid == 1) & (near == 2))).astype(jnp.int32)
+    alive.append(int(grid.sum()))
+    last = int(grid.max())
 """)

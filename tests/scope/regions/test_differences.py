@@ -7,7 +7,7 @@ import pytest
 
 from jitscope_scope.regions.answers import CannotCompile
 from jitscope_scope.regions.differences import Differences, joined, sensitivity
-from jitscope_scope.regions.proving import compared
+from jitscope_scope.regions.proving import compared, largest
 from tests.scope.regions.programs import parsed
 from tests.scope.regions.test_programs import applied, names_of, watched
 
@@ -65,3 +65,15 @@ def test_a_list_of_numbers_has_one_size_as_an_array_has() -> None:
         compared(a, [0.0, 1e-6, 1.0], "means", 1)
     with pytest.raises(CannotCompile, match="would become"):
         compared(a, [0.0, np.float64(1e-16), 1.0], "means", 1)
+
+
+def test_what_is_left_of_larger_values_in_containers_has_their_rounding() -> None:
+    values = {
+        "r": np.float32([1e-7]),
+        "layers": [{"w": np.float32([3.0, np.inf])}, ("array of jax", np.float32([30.0]))],
+    }
+    assert largest(values) == 30.0
+    near = np.float32([1e-7 + 1e-5])
+    assert not compared(values["r"], near, "r", 1, floor=largest(values)).bits
+    with pytest.raises(CannotCompile, match="would differ"):
+        compared(values["r"], near, "r", 1)
