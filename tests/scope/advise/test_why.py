@@ -12,12 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from jitscope_kernel import cli
+from jitscope_kernel import checking_files, cli
 from jitscope_kernel.check import check
-from jitscope_scope.advise import CATALOGUE, WHY
+from jitscope_kernel.checking_files import Ran
+from jitscope_scope.advise import CATALOGUE, WHY, look
 from jitscope_scope.advise.pages import examples, page_of
 from jitscope_scope.advise.program import read
 from tests.scope.advise.programs import HEADER
+from tests.scope.advise.table import BY_A_LOOK_ALONE
 
 
 DOCUMENTATION = Path(__file__).parents[3] / "docs" / "sharp-bits.md"
@@ -38,13 +40,35 @@ def test_each_id_has_its_page_in_the_documentation():
 
 
 @pytest.mark.parametrize("id", [id for id in CATALOGUE if id not in APART])
-def test_an_example_steps_on_it_and_what_to_write_instead_does_not(id: str, tmp_path: Path):
+def test_an_example_steps_on_it_and_what_to_write_instead_does_not(
+    id: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """The documentation says whether the run alone finds it; examples of jax alone are looked at."""
+    runs: list[Ran] = []
+    run_file = checking_files.run_file
+    monkeypatch.setattr(checking_files, "run_file", lambda *args: (runs.append(run_file(*args)), runs[-1])[1])
     for text, expected, name in zip(examples()[id], ({id}, set()), ("wrong", "right")):
         file = tmp_path / f"{name}.py"
         file.write_text(program(text))
         with warnings.catch_warnings(record=True), contextlib.redirect_stderr(io.StringIO()):
             found = check(read(str(file)), run="import jitscope" in program(text))
         assert {one.one.id for one in found} == expected, text
+    alone = [{one.id for one in run.found} for run in runs[:1]]
+    due = [set() if id in BY_A_LOOK_ALONE else {id}]
+    assert alone == (due if "import jitscope" in program(examples()[id].wrong) else [])
+    assert (id in documented()) == (id not in BY_A_LOOK_ALONE)
+
+
+def documented() -> set[str]:
+    """What the table says that a run alone finds."""
+    lines = DOCUMENTATION.read_text(encoding="utf-8").splitlines()
+    return {line.split("`")[1] for line in lines if line.startswith("| `") and line.endswith(" | yes |")}
+
+
+def test_what_takes_several_devices_is_found_by_a_run_alone():
+    """A look finds none of it: what `test_examples_of_several_devices` finds, the run did."""
+    assert {*APART} <= documented()
+    assert not [one for id in APART for one in look(program(examples()[id].wrong), "program.py") if one.id == id]
 
 
 def test_examples_of_several_devices(tmp_path: Path):
