@@ -16,6 +16,13 @@ a = jnp.asarray(rng.random(5).astype(np.float32) + 1); x = jnp.ones(5)
 ---
 for i in range(20):
     x = 0.5 * (x + a / x)
+=== rows of jax's arrays in a list
+import jax.numpy as jnp
+s = jnp.ones(3) * 0.3; path = [s]
+---
+for _ in range(9):
+    s = s + 0.1 * jnp.array([10 * (s[1] - s[0]), s[0] * (28 - s[2]) - s[1], s[0] * s[1] - 2 * s[2]])
+    path.append(s)
 === descent by jax's gradients
 import jax, jax.numpy as jnp
 X = jnp.asarray(rng.normal(size=(20, 3)).astype(np.float32)); y = X @ jnp.array([1.0, 2.0, 3.0]); losses = []

@@ -89,6 +89,8 @@ def afterwards(name: str, result: str, visit_after: object, column: str | None, 
         return f"{name}.extend({result})"
     if home.arrays != "numpy" and not is_array(last):
         raise CannotCompile(0, "object", f"`{name}` takes a {type(last).__name__}", name)
+    if home.arrays == "jax" and is_array(last) and not last.weak_type and not str(last.dtype).startswith("key<"):  # type: ignore[attr-defined]
+        return f"{name}.extend(jax.device_put(list(jax.device_get({result}))))"  # jax compiles what takes rows apart
     return f"{name}.extend({result})"
 
 
