@@ -82,10 +82,11 @@ export function tabs(list: Tab[], first: string, label: string, changed: (id: st
     else if (box.right > bounds.right) strip.scrollLeft += box.right - bounds.right;
   }
 
-  /** Marks the ends behind which there are more. */
+  /** Marks the ends behind which there are more; what fits where there are no marks needs none. */
   function mark(): void {
-    bar.toggleAttribute("data-before", strip.scrollLeft > 1);
-    bar.toggleAttribute("data-after", strip.scrollLeft + strip.clientWidth < strip.scrollWidth - 1);
+    const fits = strip.scrollWidth <= bar.clientWidth + 1;
+    bar.toggleAttribute("data-before", !fits && strip.scrollLeft > 1);
+    bar.toggleAttribute("data-after", !fits && strip.scrollLeft + strip.clientWidth < strip.scrollWidth - 1);
   }
   strip.addEventListener("scroll", mark, { passive: true });
   new ResizeObserver(() => {
