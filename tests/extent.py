@@ -70,7 +70,7 @@ QUICK_FILES = frozenset(f"tests/{folder}/test_{name}.py" for folder, names in _Q
 that watch jax, and some that begin processes; `make test-all` compiles everything as users do."""
 
 _OPTIMIZED = {
-    "compiler/backend": "guards jit_options long_chains refused_options short_axes small_loops tuned vector_width",
+    "compiler/backend": "guards jit_options long_chains refused_options short_axes short_loops small_loops tuned vector_width",
     "compiler/ops": "choices conv_forms cpu_forms doubled nan_of_max radix_sort stencils",
     "compiler/transforms": "generated",
     "compiler/xla": "cpu_tuning",

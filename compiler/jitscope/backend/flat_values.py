@@ -84,7 +84,7 @@ class FlatValues:
     def _operand(self, ctx: Any, atom: Atom, value: Any) -> Any:
         if type(value) is FlatValue:
             return value.flat
-        if type(atom) is Literal or not atom.aval.shape:
+        if isinstance(atom, Literal) or not atom.aval.shape:
             return value
         if atom not in self.entries:
             self.entries[atom] = _barrier(ctx, ctx.reshape(value, _flat(atom.aval)))
@@ -120,8 +120,8 @@ def flat_values(jaxpr: Jaxpr, platform: str, others: Collection[Var]) -> FlatVal
     for eqn in reversed(equations):
         out = eqn.outvars[0]
         if out not in candidates:
-            if eqn.invars and (x := eqn.invars[0]) in candidates and _is_reduced(eqn):
-                wanted.add(x)  # pyright: ignore[reportArgumentType]
+            if eqn.invars and type(x := eqn.invars[0]) is Var and x in candidates and _is_reduced(eqn):
+                wanted.add(x)
         elif out in wanted or (out in in_memory and _is_costly(eqn, candidates[out])):
             wanted.add(out)
             wanted.update(a for a in eqn.invars if type(a) is Var and a in candidates)
@@ -212,7 +212,7 @@ def _length(eqn: JaxprEqn, lengths: dict[Var, int]) -> int:
         return 0
     known = 0
     for atom in eqn.invars:
-        if type(atom) is Literal or not atom.aval.shape:
+        if isinstance(atom, Literal) or not atom.aval.shape:
             continue
         if atom.aval.shape != shape or atom.aval.dtype.name not in _DTYPES:
             return 0
