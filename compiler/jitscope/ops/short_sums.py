@@ -30,16 +30,15 @@ def of_short_rows(ctx: Any, x: Any, axes: Sequence[int]) -> Any:
     """The sum of the context's operand `x`, an MLIR value, over `axes`, in programs for one device; None where XLA's own is as fast."""
     if not _concerns(ctx):
         return None
-    (aval,) = ctx.avals_in
-    kept = aval.ndim - len(axes)
-    if sorted(axes) != list(range(kept, aval.ndim)):
-        rows = side_by_side(ctx, axes)
-        if not rows:
-            return None
+    (aval,), axes = ctx.avals_in, sorted(axes)
+    if rows := side_by_side(ctx, axes):
         ctx.rewritten(f"written as a sum of rows of {rows[-1]} side by side", SUMS_OF_SHORT_ROWS)
         return in_longer_rows(ctx, x, rows, 0, ctx.hlo.add)
-    length = math.prod(aval.shape[kept:])
-    return _of_slices(ctx, x, length) if kept and 1 < length <= SUMS_OF_SHORT_ROWS.value["added"] else None
+    last = [axis for i, axis in enumerate(axes) if aval.ndim - axis == len(axes) - i]
+    others, length = axes[: len(axes) - len(last)], math.prod(aval.shape[axis] for axis in last)
+    if len(axes) == aval.ndim or not 1 < length <= SUMS_OF_SHORT_ROWS.value["added"]:
+        return None
+    return _of_slices(ctx, x, length, len(last), others)
 
 
 def side_by_side(ctx: Any, axes: Sequence[int]) -> tuple[int, int, int] | None:
@@ -74,7 +73,8 @@ def _rows_together(rows: int, length: int) -> int:
     return next(fitting, least)
 
 
-def _of_slices(ctx: Any, x: Any, length: int) -> Any:
+def _of_slices(ctx: Any, x: Any, length: int, last: int, others: Sequence[int]) -> Any:
+    """The sum over the `last` axes, of so many elements together, and of what that gives over the `others`."""
     ctx.rewritten("written as the sum of its slices", SUMS_OF_SHORT_ROWS)
     (aval,), (out,) = ctx.avals_in, ctx.avals_out
     x = ctx.reshape(
@@ -84,7 +84,12 @@ def _of_slices(ctx: Any, x: Any, length: int) -> Any:
     for i in range(length):
         column = ctx.hlo.slice(x, ctx.ints([i]), ctx.ints([aval.size]), ctx.ints([length]))
         total = column if total is None else ctx.hlo.add(total, column)
-    return ctx.reshape(total, out)
+    if not others:
+        return ctx.reshape(total, out)
+    left = aval.update(shape=aval.shape[: aval.ndim - last])
+    ctx.avals_in = [left]
+    total = ctx.reshape(total, left)
+    return of_short_rows(ctx, total, others) or ctx.reduce(total, 0, ctx.hlo.add, others)
 
 
 def in_longer_rows(

@@ -15,7 +15,7 @@ from tests.extent import examples
 
 
 RULE = "SUMS_OF_SHORT_ROWS"
-AXES = [(0,), (1,), (0, 1), (-1,), (-2,), (0, -2), (-2, -1), None]
+AXES = [(0,), (1,), (0, 1), (-1,), (-2,), (0, -2), (0, -1), (-2, -1), None]
 
 
 def rules_of(function, *arguments) -> list[str]:
@@ -64,7 +64,14 @@ def test_numbers_that_are_none_stay(rows: int, axis: int) -> None:
 
 @pytest.mark.parametrize(
     ("shape", "axes"),
-    [((5000, 2), 0), ((5000, 10), -1), ((40, 2000, 3), 1), ((2000, 3, 3), (1, 2)), ((70, 70, 16), (0, 1))],
+    [
+        ((5000, 2), 0),
+        ((5000, 10), -1),
+        ((40, 2000, 3), 1),
+        ((2000, 3, 3), (1, 2)),
+        ((70, 70, 16), (0, 1)),
+        ((4, 20, 20, 8, 4), (1, 2, 4)),
+    ],
 )
 def test_these_are_written_so(shape: tuple[int, ...], axes) -> None:
     x = np.zeros(shape, np.float32)
