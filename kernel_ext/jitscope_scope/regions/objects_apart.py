@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from . import naming, paths
-from .dissolving import Dissolving, NeedsCopies
+from .aggregate_statements import AggregateReplacement, NeedsCopies
 from .effects import Effects
 from .homes import is_number
 from .parts import EditText, free_name
@@ -34,7 +34,7 @@ def taken_apart(body: naming.Statements, visit: Visit, definitions: Definitions)
     plain, copies = set[str](), False
     for _ in range(_TRIES):
         ours = free_name("compiled_regions", visit, "jitscope_scope.regions.compiled")
-        writer = Dissolving(Roots(visit, plain), naming.bound(body), definitions, copies, ours)
+        writer = AggregateReplacement(Roots(visit, plain), naming.bound(body), definitions, copies, ours)
         try:
             writer.block(copy.deepcopy(list(body)), writer.top)
             return (
@@ -84,7 +84,7 @@ class Apart:
 class _Ending:
     """What stands before and after the statements, and what was seen of the names that stand in."""
 
-    def __init__(self, writer: Dissolving, body: naming.Statements, definitions: Definitions) -> None:
+    def __init__(self, writer: AggregateReplacement, body: naming.Statements, definitions: Definitions) -> None:
         self.definitions = definitions
         self.writer, self.roots, self.visit, self.old = writer, writer.roots, writer.roots.visit, body
         self.body = [ast.fix_missing_locations(s) for s in writer.out]

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from types import FunctionType
 
 from . import naming, words
-from .dissolved_state import State
+from .aggregate_state import State
 from .functions import definition_of
 from .returns import at_the_end
 from .structures import Box, Function, Grows, InWholes, Known, Leaf, Part, Scope, is_structure
@@ -23,7 +23,7 @@ _NEVER = (
 
 
 class Calls(State):
-    """The part of `Dissolving` that writes calls."""
+    """The part of `AggregateReplacement` that writes calls."""
 
     def call(self, node: ast.Call, scope: Scope) -> Part:
         match node.func:

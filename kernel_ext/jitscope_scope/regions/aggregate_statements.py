@@ -1,5 +1,6 @@
-"""Statements with names in place of the parts of objects and containers, and with the statements of methods and functions in place of
-their calls: Python's own work, done once in the text. Loops over layers and keys are written out; what is left are arrays and numbers."""
+"""Scalar replacement of aggregates: statements with names in place of the parts of objects and containers, and with the statements of
+methods and functions in place of their calls. Python's own work, done once in the text: loops over layers and keys are written out; what is left
+are arrays and numbers."""
 
 from __future__ import annotations
 
@@ -10,8 +11,8 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from . import naming
-from .dissolved_calls import Calls
-from .dissolved_expressions import Expressions
+from .aggregate_calls import Calls
+from .aggregate_expressions import Expressions
 from .parts import placed_at
 from .structures import Box, Function, InWholes, Known, Leaf, Part, PickedByValue, Scope, may_store
 
@@ -25,7 +26,7 @@ class NeedsCopies(Exception):
     a second name."""
 
 
-class Dissolving(Calls, Expressions):
+class AggregateReplacement(Calls, Expressions):
     """Writes statements; `copies` says whether parts are copied when they are given a second name."""
 
     # What is written ---------------------------------------------------------------------------------------------

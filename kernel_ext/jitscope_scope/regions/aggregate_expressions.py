@@ -11,7 +11,7 @@ from types import FunctionType
 from typing import Any
 
 from . import naming, words
-from .dissolved_state import State
+from .aggregate_state import State
 from .structures import (
     Box,
     Function,
@@ -38,7 +38,7 @@ _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
 
 
 class Expressions(State):
-    """The part of `Dissolving` that writes expressions."""
+    """The part of `AggregateReplacement` that writes expressions."""
 
     def ev(self, node: ast.expr, scope: Scope) -> Part:
         """What an expression stands for; statements that have to stand before it are emitted."""
