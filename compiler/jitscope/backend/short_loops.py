@@ -2,7 +2,7 @@
 
 A loop along a last axis of some ten to sixty elements is written out, element by element, before anybody looks for vectors in it: adding a row to an array of
 16 columns and a `maximum` take three times as long. Where most of what a program computes are such loops, they are kept. Reductions that XLA
-compiles itself, stencils and loops over steps gain from being written out."""
+compiles itself, stencils and small products gain from being written out."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from ..ops.families import Elementwise, add_any_p
 from ..ops.linear import convert_element_type_p, select_n_p
 from ..symbolic.dimension import is_static
 from ..xla.cpu_tuning import SHORT_LOOPS_KEPT
+from .vector_width import turns_of
 
 
 _ALSO_ELEMENTWISE = frozenset((add_any_p, convert_element_type_p, select_n_p))
@@ -22,7 +23,6 @@ _REDUCTIONS = frozenset(
     "reduce_window_max reduce_window_min reduce_window_sum sort".split()
 )
 _MOVED = frozenset("concatenate dynamic_slice dynamic_update_slice pad rev slice".split())
-_LOOPS = frozenset(("scan", "while"))
 _WORTH = 2
 """So many times as many elements have to gain as may lose."""
 
@@ -41,14 +41,12 @@ def _elements(jaxpr: Jaxpr, known: dict[Jaxpr, tuple[float, float]]) -> tuple[fl
     if jaxpr not in known:
         gain = loss = 0.0
         for _, eqn in jaxpr.live()[0]:
-            if eqn.primitive.name in _LOOPS:
-                loss = math.inf
-                continue
             loss += _lost(eqn)
             gain += _gained(eqn)
+            times = turns_of(eqn)
             for _, inner in subjaxprs(eqn.params):
                 inside = _elements(inner.jaxpr, known)
-                gain, loss = gain + inside[0], loss + inside[1]
+                gain, loss = gain + times * inside[0], loss + times * inside[1]
         known[jaxpr] = gain, loss
     return known[jaxpr]
 

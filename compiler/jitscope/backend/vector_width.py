@@ -45,7 +45,7 @@ def _numbers(jaxpr: Jaxpr, known: dict[Jaxpr, int]) -> int:
         known[jaxpr] = 0
         for _, eqn in jaxpr.live()[0]:
             known[jaxpr] += _made(eqn) + sum(
-                _times(eqn) * _numbers(inner.jaxpr, known) for _, inner in subjaxprs(eqn.params)
+                turns_of(eqn) * _numbers(inner.jaxpr, known) for _, inner in subjaxprs(eqn.params)
             )
     return known[jaxpr]
 
@@ -71,7 +71,8 @@ def _elements_in_broken_rows(eqn: JaxprEqn) -> int:
     return math.prod(matrix) if matrix[-1] % _LANES else 0
 
 
-def _times(eqn: JaxprEqn) -> int:
+def turns_of(eqn: JaxprEqn) -> int:
+    """How often what is inside an equation runs, in a loop."""
     match eqn.primitive.name:
         case "scan":
             length = eqn.params["length"]

@@ -37,7 +37,9 @@ def compile_options(overrides: Mapping[str, bool | int | float | str] | None = N
     is found by XLA, so it raises ValueError (naming it) when the program is compiled.
     """
     overrides = overrides or {}
-    extra = b"".join(_backend_option(name, str(overrides[name])) for name in _EXTRA if name in overrides)
+    said = {name: str(overrides[name]) for name in _EXTRA if name in overrides}
+    # XLA asks only whether such an option is there: one that is not wanted must not be.
+    extra = b"".join(_backend_option(name, value) for name, value in said.items() if value.lower() != "false")
     options = xc.CompileOptions.ParseFromString(default_options() + extra)
     build = options.executable_build_options
     options.num_replicas = build.num_replicas = options.num_partitions = build.num_partitions = 1
