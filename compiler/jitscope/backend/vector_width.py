@@ -68,7 +68,7 @@ def _elements_in_broken_rows(eqn: JaxprEqn) -> int:
     if min(free) != 1:
         return 0
     matrix = max(shapes, key=math.prod)
-    return math.prod(matrix) if matrix[-1] % _LANES else 0
+    return math.prod(matrix) if matrix and matrix[-1] % _LANES else 0
 
 
 def turns_of(eqn: JaxprEqn) -> int:

@@ -8,6 +8,14 @@ import jitscope as jx
 import jitscope.numpy as jnp
 
 
+RULES = {"NAN_OF_MAX", "MAX_BY_CHOICES"}
+
+
+def looks(function, x) -> bool:
+    """Whether NaN is looked for, or a form taken that keeps it."""
+    return bool(RULES & {rewrite.rule for rewrite in function.lower(x).rewrites()})
+
+
 SHAPES = [(4095,), (4096,), (16384,), (64, 64), (2, 8192), (3, 40, 200)]
 
 
@@ -52,7 +60,7 @@ def test_sums_of_exponentials_see_it_without_a_look_for_it(name: str, shape: tup
         want = getattr(special, name)(x.astype(np.float64), axis=-1)
     np.testing.assert_allclose(function(x), want, rtol=1e-4, atol=1e-5)
     assert np.isnan(want).any() and np.isfinite(want).any()
-    assert not function.lower(x).rewrites()
+    assert not looks(function, x)
 
 
 def _softmax(x):
@@ -95,7 +103,7 @@ def test_a_softmax_written_out_needs_no_look_for_it(name: str, shape: tuple[int,
         got = jx.jit(function)(x)
         np.testing.assert_allclose(got, reference(x.astype(np.float64)), rtol=1e-4, atol=1e-5)
         assert np.isnan(got).any() == bool(places)
-    assert not jx.jit(function).lower(x).rewrites()
+    assert not looks(jx.jit(function), x)
 
 
 READ_OTHERWISE = {
@@ -121,4 +129,4 @@ def test_what_else_reads_a_level_has_the_look_for_it(name: str) -> None:
     x[3, 5] = np.nan
     function = jx.jit(lambda x: READ_OTHERWISE[name](jnp, x))
     np.testing.assert_allclose(function(x), READ_OTHERWISE[name](np, x), rtol=1e-4)
-    assert function.lower(x).rewrites()
+    assert looks(function, x)

@@ -19,7 +19,7 @@ from tests.compiler.jaxlibs import guarded
 
 ENTRIES = {name: entry for name, entry in vars(cpu_tuning).items() if isinstance(entry, Tuning)}
 SAFETY = ("LIBRARY_FOR_PRODUCTS_ALONE", "LONG_CHAINS", "NOT_FUSED", "NAN_OF_MAX")
-OPTIONS = ("SMALL_LOOPS", "CONVOLUTIONS_WITHOUT_LIBRARY", "SUMS_WITHOUT_LIBRARY", "VECTORS_OF_512")
+OPTIONS = ("SMALL_LOOPS", "CONVOLUTIONS_WITHOUT_LIBRARY", "SUMS_WITHOUT_LIBRARY", "VECTORS_OF_512", "SHORT_LOOPS_KEPT")
 """Those that are options of XLA's, and change no program."""
 SPEEDS = [name for name in ENTRIES if name not in SAFETY]
 HOLDING = [name for name in SPEEDS if ENTRIES[name].holds()]
