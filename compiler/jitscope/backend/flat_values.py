@@ -6,7 +6,8 @@ is such a column to XLA, too.
 
 Values that only such operations make, with operands of their own shape or of one element, are held as arrays of one axis, where one of
 the operations is costly or where they end in a sum, a greatest or least element over all axes or all but the last. What they are made of, and what others
-read, passes between the shapes behind a barrier: XLA would move the change of shape to where it does harm. Every element is computed as before.
+read, passes between the shapes behind a barrier: XLA would move the change of shape to where it does harm.
+Every element is computed as before; as XLA may take a product and a sum in one loop for one operation that is rounded once, results differ by such roundings.
 """
 
 from __future__ import annotations
