@@ -15,7 +15,7 @@ from ..xla.cpu_tuning import RADIX_SORT, SORTED_AS_INTEGERS, SORTED_BY_NETWORKS,
 from .elementwise import bitcast_convert_type_p, or_p, shift_left_p, shift_right_arithmetic_p, xor_p
 from .families import check_kind, is_zero, pure, zero_of
 from .indexing import GatherDimensionNumbers, GatherScatterMode, gather_p, iota
-from .linear import convert, reshape, slice_in_dim, transpose
+from .linear import convert, reshape, transpose
 from .radix_sort import in_runs, sorted_words, sorts_by_digits
 from .sort_keys import flip, from_unsigned, ordered, parts, signed, unsigned, with_one_zero
 from .sort_networks import by_a_network, has_rows_for_networks, sorts_by_a_network
@@ -68,7 +68,7 @@ class Sort(Primitive):
             return ctx.inline(lambda x: [_sorted_alone(x, dimension, is_stable)], *values)
         if len(values) == 1 and sorts_by_a_network(ctx, dimension):
             ctx.rewritten("written as a network of least and greatest elements", SORTED_BY_NETWORKS)
-            return [by_a_network(ctx, *values, dimension)]
+            return [by_a_network(ctx, *values, key.strong(), dimension, key.shape[dimension])]
         packs = SORTED_PACKED.holds(platform) and is_static(key.shape) and _can_be_packed(key)
         short = packs and key.size >= SORTED_PACKED.value and key.shape[dimension] < 2**31
         if len(values) > 1 and num_keys == 1 and short:
@@ -252,7 +252,9 @@ class TopK(Primitive):
         ):
             ctx.rewritten("written as a network of least and greatest elements", SORTED_BY_NETWORKS)
             with enable_x64():
-                return ctx.inline(lambda x: _first_packed(x, k), x)
+                wide = aval.update(dtype=np.dtype(np.int64), weak_type=False)
+                first = by_a_network(ctx, ctx.inline(_packed_falling, x), wide, axis, k)
+                return ctx.inline(_unpacked, first, avals=[wide.update(shape=values.shape)])
         order = [i for i in range(aval.ndim) if i != axis] + [axis]
         if axis != aval.ndim - 1:
             x = ctx.hlo.transpose(x, ctx.ints(order))
@@ -278,19 +280,18 @@ class TopK(Primitive):
 top_k_p = TopK("top_k")
 
 
-def _first_packed(x, k):
-    """The `k` greatest floats of each row and their places, by a sort of 64-bit integers: the bits in falling order, then the place."""
-    last = aval_of(x).ndim - 1
+def _packed_falling(x):
+    """64-bit integers whose least are the greatest floats of a row, and of equal ones the first: the bits in falling order, then the place."""
     bits = xor_p(flip(bitcast_convert_type_p(x, new_dtype=dtypes.int32)), np.int32(-1))
     upper = shift_left_p(convert(bits, dtypes.int64), np.int64(32))
-    packed = or_p(upper, iota(dtypes.int64, aval_of(x).shape, last))
-    (packed,) = sort_p(packed, dimension=last, is_stable=False, num_keys=1)
-    packed = slice_in_dim(packed, 0, k, 1, last)
+    return or_p(upper, iota(dtypes.int64, aval_of(x).shape, aval_of(x).ndim - 1))
+
+
+def _unpacked(packed):
+    """The floats and their places."""
     bits = convert(shift_right_arithmetic_p(packed, np.int64(32)), dtypes.int32)
-    return [
-        bitcast_convert_type_p(flip(xor_p(bits, np.int32(-1))), new_dtype=dtypes.float32),
-        convert(packed, dtypes.int32),
-    ]
+    values = bitcast_convert_type_p(flip(xor_p(bits, np.int32(-1))), new_dtype=dtypes.float32)
+    return [values, convert(packed, dtypes.int32)]
 
 
 def _by_floats(x, k, axis):

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from ..core import dtypes
-from ..core.avals import aval_of
+from ..core.avals import ShapedArray, aval_of
 from ..symbolic.dimension import is_static
 from ..xla.cpu_tuning import SORTED_BY_NETWORKS
 from .elementwise import max_p, min_p
@@ -34,19 +34,19 @@ def has_rows_for_networks(ctx: Any, dimension: int) -> bool:
     return length <= limits["longer"] and x.size >= limits["elements of longer"]
 
 
-def by_a_network(ctx: Any, x: Any, dimension: int) -> Any:
-    """The context's operand, an MLIR value, sorted along an axis."""
-    (aval,) = ctx.avals_in
+def by_a_network(ctx: Any, x: Any, aval: ShapedArray, dimension: int, count: int) -> Any:
+    """The `count` least of an MLIR value of an aval along an axis, in order."""
     length, before, after = (
         aval.shape[dimension],
         math.prod(aval.shape[:dimension]),
         math.prod(aval.shape[dimension + 1 :]),
     )
-    one = aval.update(shape=(before, 1, after), weak_type=False)
-    columns = list(ctx.inline(lambda x: _columns(reshape(x, (before, length, after))), x))
+    one, given = aval.update(shape=(before, 1, after)), [*aval.shape]
+    given[dimension] = count
+    columns = ctx.inline(lambda x: _columns(reshape(x, (before, length, after)))[:count], x, avals=[aval])
     # As one loop each: XLA would compute all of them again for every column of what they are put together to.
     columns = [ctx.reshape(c, one) for c in ctx.hlo.OptimizationBarrierOp(columns).results]
-    return ctx.reshape(ctx.hlo.concatenate(columns, ctx.int(1)), aval)
+    return ctx.reshape(ctx.hlo.concatenate(columns, ctx.int(1)), aval.update(shape=tuple(given)))
 
 
 def _columns(x: Any) -> list[Any]:
