@@ -18,15 +18,12 @@ from typing import Any
 
 from ..core.avals import ShapedArray
 from ..core.jaxpr import Atom, Jaxpr, JaxprEqn, Literal, Var
-from ..ops.families import Elementwise, add_any_p
-from ..ops.linear import convert_element_type_p, copy_p, select_n_p
 from ..symbolic.dimension import is_static
 from ..xla.cpu_tuning import FLAT_VALUES
-from .kept_values import MOVED
+from .kept_values import MOVED, computes
 
 
 _DTYPES = frozenset(("float32", "float64", "int32", "bool"))
-_ALSO_ELEMENTWISE = frozenset((add_any_p, convert_element_type_p, copy_p, select_n_p))
 _COSTLY = frozenset(
     "acosh asinh atanh cbrt cosh digamma erf erf_inv erfc exp exp2 expm1 lgamma log log1p log2 logistic pow rsqrt sinh sqrt tanh".split()
 )
@@ -129,7 +126,7 @@ def flat_values(jaxpr: Jaxpr, platform: str, others: Collection[Var]) -> FlatVal
     for eqn in equations:  # what goes on from there
         if eqn.outvars[0] in candidates and _goes_on(eqn, wanted, in_memory):
             wanted.add(eqn.outvars[0])
-    return FlatValues(wanted) if any([eqn.outvars[0] in wanted and _computes(eqn) for eqn in equations]) else None
+    return FlatValues(wanted) if any([eqn.outvars[0] in wanted and computes(eqn) for eqn in equations]) else None
 
 
 def _in_memory(equations: Sequence[JaxprEqn], candidates: Collection[Var]) -> set[Var]:
@@ -140,7 +137,7 @@ def _in_memory(equations: Sequence[JaxprEqn], candidates: Collection[Var]) -> se
         if out in candidates:
             if any(type(a) is Var and a in fused and a.aval.shape for a in eqn.invars):
                 fused.add(out)
-        elif _computes(eqn) or eqn.primitive.name in MOVED:
+        elif computes(eqn) or eqn.primitive.name in MOVED:
             fused.add(out)
     return {v for v in candidates if v not in fused}
 
@@ -209,7 +206,7 @@ def _length(eqn: JaxprEqn, lengths: dict[Var, int]) -> int:
     shape = eqn.outvars[0].aval.shape
     if eqn.primitive.name == "broadcast_in_dim":
         return shape[-1] if eqn.invars[0].aval.size == 1 and len(eqn.invars) == 1 and _is_short(shape) else 0
-    if not _computes(eqn):
+    if not computes(eqn):
         return 0
     known = 0
     for atom in eqn.invars:
@@ -228,10 +225,6 @@ def _is_short(shape: Sequence[int]) -> bool:
 def _is_large(aval: ShapedArray) -> bool:
     shape = aval.shape
     return is_static(shape) and math.prod(shape) >= FLAT_VALUES.value["elements"] and aval.dtype.name in _DTYPES
-
-
-def _computes(eqn: JaxprEqn) -> bool:
-    return isinstance(eqn.primitive, Elementwise) or eqn.primitive in _ALSO_ELEMENTWISE
 
 
 def _is_reduced(eqn: JaxprEqn) -> bool:

@@ -67,7 +67,7 @@ def kept_values(jaxpr: Jaxpr, platform: str) -> Mapping[Var, str]:
         if eqn.primitive.name in _SPREAD:
             spread.add(out)
         size = math.prod(out.aval.shape)
-        if size >= limits["elements"] and _computes(eqn):
+        if size >= limits["elements"] and computes(eqn):
             own |= 1 << i
             if eqn.primitive in _COSTLY:
                 costly |= 1 << i
@@ -133,5 +133,6 @@ def _combines(eqn: JaxprEqn, spread: set[Var]) -> bool:
     return len(whole) > 1
 
 
-def _computes(eqn: JaxprEqn) -> bool:
+def computes(eqn: JaxprEqn) -> bool:
+    """Whether an equation is an elementwise operation."""
     return isinstance(eqn.primitive, Elementwise) or eqn.primitive in _COMPUTED

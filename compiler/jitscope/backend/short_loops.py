@@ -10,14 +10,12 @@ import math
 from typing import Any
 
 from ..core.jaxpr import Jaxpr, JaxprEqn, subjaxprs
-from ..ops.families import Elementwise, add_any_p
-from ..ops.linear import convert_element_type_p, select_n_p
 from ..symbolic.dimension import is_static
 from ..xla.cpu_tuning import SHORT_LOOPS_KEPT
+from .kept_values import computes
 from .vector_width import turns_of
 
 
-_ALSO_ELEMENTWISE = frozenset((add_any_p, convert_element_type_p, select_n_p))
 _REDUCTIONS = frozenset(
     "argmax argmin cumlogsumexp cummax cummin cumprod cumsum reduce reduce_and reduce_max reduce_min reduce_or reduce_prod reduce_window "
     "reduce_window_max reduce_window_min reduce_window_sum sort".split()
@@ -56,7 +54,7 @@ def _gained(eqn: JaxprEqn) -> float:
     if len(shape) < 2 or not is_static(shape):
         return 0.0
     size, length = math.prod(shape), shape[-1]
-    if isinstance(eqn.primitive, Elementwise) or eqn.primitive in _ALSO_ELEMENTWISE:
+    if computes(eqn):
         return size if 8 < length <= 16 else 0.5 * size if 16 < length <= 32 else 0.0
     if eqn.primitive.name == "gather" and 16 <= length <= 64:
         return size if eqn.params["slice_sizes"][-1] == length == math.prod(eqn.params["slice_sizes"]) else 0.0
@@ -65,19 +63,13 @@ def _gained(eqn: JaxprEqn) -> float:
 
 def _lost(eqn: JaxprEqn) -> float:
     name = eqn.primitive.name
-    of = (
-        eqn.invars[0].aval
-        if name in _REDUCTIONS or name == "reduce_sum"
-        else eqn.outvars[0].aval
-        if eqn.outvars
-        else None
-    )
-    if of is None or not is_static(of.shape):
+    reduces = name in _REDUCTIONS or name == "reduce_sum"
+    atoms = eqn.invars if reduces else eqn.outvars
+    if not atoms or not is_static(atoms[0].aval.shape):
         return 0.0
-    if name in _REDUCTIONS:
-        return 2.0 * of.size
-    if name == "reduce_sum":
-        return 0.5 * of.size
+    size = float(math.prod(atoms[0].aval.shape))
+    if reduces:
+        return (0.5 if name == "reduce_sum" else 2) * size
     if name == "dot_general" and eqn.params["dimension_numbers"][1][0]:
-        return 2.0 * of.size
-    return float(of.size) if name in _MOVED else 0.0
+        return 2 * size
+    return size if name in _MOVED else 0.0

@@ -59,4 +59,6 @@ def place_in_two_steps(ctx: Any, x: Any, axis: int, identity: Any, choose: Calla
 
 def _reduced(ctx: Any, x: Any, identity: Any, combine: Callable[[Any, Any], Any], axis: int) -> Any:
     rows = side_by_side(ctx, (axis,))
-    return in_longer_rows(ctx, x, rows, identity, combine) if rows else ctx.reduce(x, identity, combine, (axis,))
+    if not rows:
+        return ctx.reduce(x, identity, combine, (axis,))
+    return in_longer_rows(ctx, x, rows, identity, lambda x: ctx.reduce(x, identity, combine, (1,)))

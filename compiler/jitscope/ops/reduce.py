@@ -46,7 +46,7 @@ from .linear import (
 from .nan_of_max import loses_nan, lost_between_devices, of_integers
 from .running import by_elements, by_rows, runs_by_elements, runs_by_rows
 from .scanning import odd_even, recurrence
-from .short_sums import side_by_side
+from .short_sums import in_longer_rows, side_by_side
 
 
 def lowest(dtype):
@@ -106,7 +106,8 @@ class ReduceChoose(ReduceBy):
             return ctx.inline(of_integers(lambda x: self(x, axes=axes), self is reduce_max_p), x)
         if rows := side_by_side(ctx, axes):
             ctx.rewritten(f"written as that of rows of {rows[-1]} side by side", SUMS_OF_SHORT_ROWS)
-            return ctx.inline(lambda x: self._of_longer_rows(x, axes, *rows), x)
+            identity = self.identity(ctx.avals_in[0].dtype)
+            return in_longer_rows(ctx, x, rows, identity, lambda x: self.lower(ctx, x, axes=(1,)))
         operand, out = ctx.avals_in[0], ctx.avals_out[0]
         loses = loses_nan(operand, ctx.module.platform)
         if loses and is_by_slices(ctx, axes):
@@ -123,16 +124,6 @@ class ReduceChoose(ReduceBy):
         ctx.avals_in = [operand, out]
         nan = out.dtype.type(math.nan)
         return ctx.inline(lambda x, found: where(_has_nan(x, axes), nan, found), x, found)
-
-    def _of_longer_rows(self, x, axes, batch, length, together):
-        aval = aval_of(x)
-        each, wide = aval.size // batch, together * length
-        x, rest = reshape(x, (batch, each)), -each % wide
-        if rest:
-            x = pad_p(x, self.identity(aval.dtype), padding_config=((0, 0, 0), (0, rest, 0)))
-        x = self(reshape(x, (batch, (each + rest) // wide, wide)), axes=(1,))
-        x = self(reshape(x, (batch, together, length)), axes=(1,))
-        return reshape(x, tuple(n for axis, n in enumerate(aval.shape) if axis not in axes))
 
     def jvp(self, primals, tangents, /, *, axes):
         (x,), (t,) = primals, tangents

@@ -33,7 +33,7 @@ def of_short_rows(ctx: Any, x: Any, axes: Sequence[int]) -> Any:
     (aval,), axes = ctx.avals_in, sorted(axes)
     if rows := side_by_side(ctx, axes):
         ctx.rewritten(f"written as a sum of rows of {rows[-1]} side by side", SUMS_OF_SHORT_ROWS)
-        return in_longer_rows(ctx, x, rows, 0, ctx.hlo.add)
+        return in_longer_rows(ctx, x, rows, 0, lambda x: ctx.reduce(x, 0, ctx.hlo.add, (1,)))
     last = [axis for i, axis in enumerate(axes) if aval.ndim - axis == len(axes) - i]
     others, length = axes[: len(axes) - len(last)], math.prod(aval.shape[axis] for axis in last)
     if len(axes) == aval.ndim or not 1 < length <= SUMS_OF_SHORT_ROWS.value["added"]:
@@ -77,9 +77,8 @@ def _of_slices(ctx: Any, x: Any, length: int, last: int, others: Sequence[int]) 
     """The sum over the `last` axes, of so many elements together, and of what that gives over the `others`."""
     ctx.rewritten("written as the sum of its slices", SUMS_OF_SHORT_ROWS)
     (aval,), (out,) = ctx.avals_in, ctx.avals_out
-    x = ctx.reshape(
-        x, aval.update(shape=(aval.size,))
-    )  # columns (n, 1) would make XLA compute what follows along an axis of one element
+    # Not as columns (n, 1): XLA would compute what follows along an axis of one element.
+    x = ctx.reshape(x, aval.update(shape=(aval.size,)))
     total = None
     for i in range(length):
         column = ctx.hlo.slice(x, ctx.ints([i]), ctx.ints([aval.size]), ctx.ints([length]))
@@ -92,10 +91,9 @@ def _of_slices(ctx: Any, x: Any, length: int, last: int, others: Sequence[int]) 
     return of_short_rows(ctx, total, others) or ctx.reduce(total, 0, ctx.hlo.add, others)
 
 
-def in_longer_rows(
-    ctx: Any, x: Any, rows: tuple[int, int, int], identity: Any, combine: Callable[[Any, Any], Any]
-) -> Any:
-    """A reduction of the context's operand `x`, an MLIR value, by a builder of two scalars over the axes for which `side_by_side` gave `rows`."""
+def in_longer_rows(ctx: Any, x: Any, rows: tuple[int, int, int], identity: Any, reduce: Callable[[Any], Any]) -> Any:
+    """A reduction of the context's operand `x`, an MLIR value, over the axes for which `side_by_side` gave `rows`. `reduce` does it over the axis in the
+    middle of three, those of the context's operand; `identity` changes nothing in it."""
     (aval,), (out,), (batch, length, together) = ctx.avals_in, ctx.avals_out, rows
     of: ShapedArray = aval.update(weak_type=False)
     each, wide = aval.size // batch, together * length
@@ -108,6 +106,6 @@ def in_longer_rows(
         ((batch, together, length), (batch, length)),
     ):
         ctx.avals_in, ctx.avals_out = [of.update(shape=shape)], [of.update(shape=left)]
-        x = ctx.reduce(ctx.reshape(x, ctx.avals_in[0]), identity, combine, (1,))
+        x = reduce(ctx.reshape(x, ctx.avals_in[0]))
     ctx.avals_in, ctx.avals_out = [aval], [out]
     return ctx.reshape(x, out)

@@ -45,11 +45,9 @@ def are_short_vectors(x: ShapedArray, y: ShapedArray, dimension_numbers: Any, pl
         return False
     if not SUMS_OF_SHORT_ROWS.holds(platform) or not is_static(x.shape) or x.size < limits["elements"]:
         return False
-    last = x.ndim - 1
-    rows = list(range(last))
-    return [*map(list, contracting), *map(list, batch)] == [[last], [last], rows, rows] and x.shape[-1] <= limits[
-        "added"
-    ]
+    last, rows = [x.ndim - 1], list(range(x.ndim - 1))
+    side_by_side = [*map(list, contracting), *map(list, batch)] == [last, last, rows, rows]
+    return side_by_side and x.shape[-1] <= limits["added"]
 
 
 def has_small_matrix(x: ShapedArray, y: ShapedArray, dimension_numbers: Any, platform: str) -> bool:

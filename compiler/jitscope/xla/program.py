@@ -67,11 +67,8 @@ def default_options() -> bytes:
     return given if name.encode() in given or not SMALL_LOOPS.holds() else given + _backend_option(name, str(limit))
 
 
-_EXTRA = (
-    *LONG_CHAINS.value,
-    SMALL_LOOPS.value[0],
-    SHORT_LOOPS_KEPT.value["flag"][0],
-)  # flags that XLA takes as options of the backend alone
+_EXTRA = (*LONG_CHAINS.value, SMALL_LOOPS.value[0], SHORT_LOOPS_KEPT.value["flag"][0])
+"""Flags that XLA takes as options of the backend alone."""
 
 
 def _backend_option(name: str, value: str) -> bytes:
