@@ -74,6 +74,10 @@ def _depthwise(x: Any, w: Any) -> Any:
     return _convolution(x, w, x.shape[-1])
 
 
+def _in_groups(x: Any, w: Any) -> Any:
+    return _convolution(x, w, 4)
+
+
 def _attracted(x: Any) -> Any:
     between = x[None] - x[:, None]
     squares = jnp.sum(between**2, axis=-1) + 0.01
@@ -138,6 +142,11 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "CONVOLUTIONS_AS_PRODUCTS": (_by_window, (_DRAW.standard_normal((16, 32, 32, 64), np.float32), _PIXEL)),
     "CONVOLUTIONS_BY_ELEMENTS": (_depthwise, (_IMAGES, _DRAW.standard_normal((3, 3, 1, 96), np.float32))),
     "CONVOLUTIONS_IN_LOOPS": (jnp.convolve, (_MANY, _MANY[:200])),
+    "WINDOW_GRADIENTS_IN_LOOPS": (
+        jx.grad(lambda w, x: jnp.sum(_depthwise(x, w) ** 2)),
+        (_DRAW.standard_normal((3, 3, 1, 96), np.float32), _IMAGES),
+    ),
+    "CONVOLUTIONS_IN_PARTS": (_in_groups, (_IMAGES, _DRAW.standard_normal((3, 3, 24, 96), np.float32))),
     "COMPLEX_OPERANDS_KEPT": (lambda x: jnp.sqrt(-jnp.log(1 - x * 0.98j)), (_LONG,)),
     "SHORT_AXES": (_attracted, (_DRAW.standard_normal((500, 3), np.float32),)),
     "CONVOLUTIONS_WITHOUT_LIBRARY": (_by_window, (_IMAGES, _DRAW.standard_normal((3, 3, 96, 96), np.float32))),

@@ -71,7 +71,7 @@ that watch jax, and some that begin processes; `make test-all` compiles everythi
 
 _OPTIMIZED = {
     "compiler/backend": "guards jit_options long_chains refused_options short_axes short_loops small_loops tuned vector_width",
-    "compiler/ops": "choices conv_forms cpu_forms doubled nan_of_max radix_sort stencils",
+    "compiler/ops": "choices conv_forms conv_parts cpu_forms doubled nan_of_max radix_sort stencils",
     "compiler/transforms": "generated",
     "compiler/xla": "cpu_tuning",
     "kernel_ext": "profile tuning",

@@ -14,7 +14,7 @@ import pytest
 
 SELECTED = frozenset(
     """
-    array callback_runs callbacks conv_forms cost cpu_forms cpu_tuning custom_derivatives debugging devices disk_cache
+    array callback_runs callbacks conv_forms conv_parts cost cpu_forms cpu_tuning custom_derivatives debugging devices disk_cache
     disk_damage disk_processes documents doubled dtypes errors export fft guards hlo_documents jit jit_options
     kernel_shares kernel_times lax library_types lifetimes linalg nan_of_max passes printing process radix_sort random
     rewrites rules scopes short_axes small_loops special stages stencils symbolic_export transforms tuned versions xla

@@ -94,6 +94,7 @@ OPS = [
     "small_products",
     "dot",
     "conv_forms",
+    "conv_parts",
     "conv_loops",
     "conv",
     "indexing",

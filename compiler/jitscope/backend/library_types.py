@@ -13,9 +13,11 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
+from ..core.avals import ShapedArray
 from ..core.jaxpr import Atom, Jaxpr, JaxprEqn, Literal, Var, subjaxprs
 from ..named_tuple import NamedTuple
 from ..ops.conv_forms import form_of
+from ..ops.conv_parts import parts_of
 from ..symbolic.dimension import is_static
 from ..xla.cpu_tuning import CONVOLUTIONS_WITHOUT_LIBRARY, LIBRARY_FLAG, SUMS_WITHOUT_LIBRARY, library_types_without
 
@@ -113,11 +115,21 @@ def _makers(jaxpr: Jaxpr) -> Iterator[tuple[Var, JaxprEqn]]:
 
 
 def _add_convolution(eqn: JaxprEqn, found: _ProgramContents) -> None:
-    """Add what a convolution is estimated to take with the library and without, if the library would take it."""
     (x, y), out = [a.aval for a in eqn.invars], eqn.outvars[0].aval
-    p = eqn.params
-    if not all(map(is_static, (x.shape, y.shape, out.shape))) or out.dtype.name not in ("float32", "float64"):
+    if out.dtype.name in ("float32", "float64"):
+        _add_estimate(x, y, out, eqn.params, 1, found)
+
+
+def _add_estimate(
+    x: ShapedArray, y: ShapedArray, out: ShapedArray, p: dict[str, Any], count: int, found: _ProgramContents
+) -> None:
+    """Add what so many convolutions are estimated to take with the library and without, if the library would take them."""
+    if not all(map(is_static, (x.shape, y.shape, out.shape))):
         return
+    parts = parts_of(x, y, out, p)
+    if parts is not None:
+        (x, y), out = parts.operands, parts.out
+        return _add_estimate(x, y, out, parts.params, count * parts.count, found)
     if p["batch_group_count"] != 1 or len(p["window_strides"]) != 2 or form_of(x, y, out, p) is not None:
         return
     x_spec, y_spec, out_spec = p["dimension_numbers"]
@@ -129,7 +141,7 @@ def _add_convolution(eqn: JaxprEqn, found: _ProgramContents) -> None:
     if any(m > n or k > n for m, k, n in zip(sizes, window, seen)):
         return
     for_window = math.prod(window) > math.prod(sizes)
-    work = 2.0 * out.size * math.prod(window) * y.shape[y_spec[1]]
+    work = 2.0 * count * out.size * math.prod(window) * y.shape[y_spec[1]]
     if for_window:
         large = math.prod(window) >= _LARGE_IMAGE
         seconds = work / (_PACE_FOR_WINDOW_OF_LARGE if large else _PACE_FOR_WINDOW)

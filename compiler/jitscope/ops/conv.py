@@ -12,9 +12,10 @@ from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of
 from ..named_tuple import NamedTuple
 from ..symbolic.dimension import is_static, max_dim, reach, size
-from ..xla.cpu_tuning import CONVOLUTIONS_IN_LOOPS
+from ..xla.cpu_tuning import CONVOLUTIONS_IN_LOOPS, CONVOLUTIONS_IN_PARTS, WINDOW_GRADIENTS_IN_LOOPS
 from .conv_forms import form_of, geometry_of
-from .conv_loops import in_a_loop, is_in_a_loop
+from .conv_loops import in_a_loop, is_in_a_loop, is_summed_by_rows, summed_by_rows
+from .conv_parts import parts_of
 from .elementwise import complex_p, imag_p, real_p
 from .families import Bilinear, pure, same_dtype
 from .linear import add_p, convert, divided, moveaxis, reshape, rev_p, sub_p, zeros
@@ -58,6 +59,15 @@ class Conv(Bilinear):
         if own is not None and is_in_a_loop(ctx, own):
             ctx.rewritten("written as a loop over the window: each feature has one of its own", CONVOLUTIONS_IN_LOOPS)
             return in_a_loop(ctx, own, x, y)
+        if own is not None and is_summed_by_rows(ctx, own):
+            ctx.rewritten(
+                "written as a loop over the examples: each feature has a window of its own", WINDOW_GRADIENTS_IN_LOOPS
+            )
+            return summed_by_rows(ctx, own, x, y)
+        parts = parts_of(x_aval, y_aval, out, params, ctx.module.platform)
+        if parts is not None:
+            ctx.rewritten(parts.words, CONVOLUTIONS_IN_PARTS)
+            return ctx.inline(lambda x, y: parts.function(conv_general_dilated_p, x, y), x, y)
         form = form_of(x_aval, y_aval, out, params, ctx.module.platform)
         if form is not None:
             ctx.rewritten(form.words, form.rule)

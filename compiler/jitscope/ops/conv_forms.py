@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..core.avals import ShapedArray, aval_of
@@ -108,16 +108,23 @@ class Geometry(NamedTuple):
         """The groups of the left operand's features."""
         return self.params["feature_group_count"]
 
+    @property
+    def features_of_group(self) -> int:
+        """How many features of the left operand (of its batch, where this is in groups) are in a group."""
+        return self.x_shape[0 if self.batch_groups > 1 else 1] // self.groups
+
+    def products(self) -> int:
+        """How many products are added up, those with padding and gaps with them."""
+        return self.x_shape[0] // self.batch_groups * math.prod((*self.sizes, *self.y_shape))
+
     def padded_sizes(self) -> list[int]:
         """The left operand's sizes in space, with gaps and padding."""
-        return [max(0, (n - 1) * spread + 1) + low + high for n, *_, (low, high), spread in self._along()]
+        return [max(0, (n - 1) * spread + 1) + low + high for n, *_, (low, high), spread in self.along()]
 
-    def _along(self) -> list[tuple[int, int, int, int, int, tuple[int, int], int]]:
+    def along(self) -> Iterator[tuple[int, int, int, int, int, tuple[int, int], int]]:
         """For each spatial axis the sizes of the left operand, window and result, stride, gap in the window, padding, gap in the operand."""
         p = self.params
-        return list(
-            zip(self.x_shape[2:], self.window, self.sizes, p["window_strides"], p["rhs_dilation"], p["padding"], p["lhs_dilation"])
-        )  # fmt: skip
+        return zip(self.x_shape[2:], self.window, self.sizes, p["window_strides"], p["rhs_dilation"], p["padding"], p["lhs_dilation"])  # fmt: skip
 
     # As a product
 
@@ -125,14 +132,14 @@ class Geometry(NamedTuple):
         """Whether each element of the left operand meets one of the window, or all of them meet one of the result."""
         return all(
             pads == (0, 0) and spread == 1 and (k == 1 or (m == 1 and (k - 1) * apart + 1 <= n))
-            for n, k, m, _, apart, pads, spread in self._along()
+            for n, k, m, _, apart, pads, spread in self.along()
         )
 
     def product(self, x: Any, y: Any) -> Any:
         x_spec, y_spec, out_spec = self.specs
         starts, limits, steps = [0] * len(x_spec), list(aval_of(x).shape), [1] * len(x_spec)
         contracted_x, contracted_y, kept = [x_spec[1]], [y_spec[1]], []
-        for i, (_, k, m, stride, apart, _, _) in enumerate(self._along()):
+        for i, (_, k, m, stride, apart, _, _) in enumerate(self.along()):
             axis, within = x_spec[2 + i], y_spec[2 + i]
             steps[axis] = stride if k == 1 else apart
             limits[axis] = (m - 1) * stride + 1 if k == 1 else (k - 1) * apart + 1

@@ -325,6 +325,25 @@ CONVOLUTIONS_IN_LOOPS = Tuning(
     {"window": 32, "result": 64, "products": 2**16},
     jaxlibs=("0.12.",),
 )
+WINDOW_GRADIENTS_IN_LOOPS = Tuning(
+    "The gradient by the windows of a convolution in which each feature has its own is a loop over the examples, and the rows of an image where these have so many "
+    "elements (`row`), with a total for each of at most so many places (`totals`) of the window (`ops/conv_loops.py`).",
+    "3 × 3 over 8 × 32 × 32 × 64, with 0.12.0.1: 0.12 of the time; 5 × 5, a step of 2, over 8 × 28 × 28 × 96: 0.04; 7 × 7 over 4 × 28 × 28 × 96: 0.03; compiled in "
+    "0.4 to 2 of it",
+    "XLA's convolutions in groups of the batch run in vectors",
+    {"row": 512, "totals": 25},
+)
+CONVOLUTIONS_IN_PARTS = Tuning(
+    "A convolution of at least so many products is written as others (`ops/conv_parts.py`): one over a left operand with gaps, with a window larger than its result, "
+    "with its operands in each other's places; one of at most so many `groups` of at least so many `features`, as one for each group; one of groups of at most "
+    "so `few`, as one for each feature of the groups; one over three axes, of which the first has a window or a result of at most so many `slices`, as one "
+    "over two: XLA computes these element by element.",
+    "the gradient by the window of a transposed 4 × 4, from 64 to 32 features: 0.03 of the time, 0.04, 0.03; 3 × 3 × 3 over 2 × 16 × 16 × 16 × 16: 0.22, 0.23, 0.24, with "
+    "its gradients 0.14 to 0.17, in steps of 2 0.01 to 0.3; 4 groups of 16 features: 0.46, 0.48, 0.38; 32 of 4: 0.12, 0.24, 0.2; two windows for each "
+    "feature: 0.05, 0.08, 0.04; compiled in some 100 to 150 ms more",
+    "XLA's convolutions of these kinds take no longer than what is written",
+    {"products": 2**17, "groups": 16, "features": 8, "few": 4, "slices": 8},
+)
 SHORT_AXES = Tuning(
     "Arrays of at least so many elements whose last axis is at most so long, and is only broadcast, combined and reduced, are written out: "
     "an array for each element of that axis (`backend/short_axes.py`); so are larger ones with a `longer` last axis that is reduced. XLA's "
@@ -406,7 +425,9 @@ SWITCHES = {
     "short axes written out": SHORT_AXES,
     "convolutions as products": CONVOLUTIONS_AS_PRODUCTS,
     "convolutions by elements": CONVOLUTIONS_BY_ELEMENTS,
+    "convolutions in parts": CONVOLUTIONS_IN_PARTS,
     "convolutions in loops": CONVOLUTIONS_IN_LOOPS,
+    "gradients by windows in loops": WINDOW_GRADIENTS_IN_LOOPS,
     "windows by slices": WINDOWS_BY_SLICES,
     "products with small matrices": PRODUCTS_WITH_SMALL_MATRICES,
     "sums in blocks of rows": ROW_BLOCKS,
