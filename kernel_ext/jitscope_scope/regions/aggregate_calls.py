@@ -11,7 +11,7 @@ from . import naming, words
 from .aggregate_state import State
 from .functions import definition_of
 from .returns import at_the_end
-from .structures import Box, Function, Grows, InWholes, Known, Leaf, Part, Scope, is_structure
+from .structures import Box, Function, Grows, InWholes, Known, Leaf, Part, Scope, fields_of, is_structure, of_class
 
 
 DEEPEST = 8
@@ -31,7 +31,11 @@ class Calls(State):
                 return self._of_super(node, name, scope)
             case ast.Attribute(value=of, attr=name):
                 owner = self.ev(of, scope)
-                if isinstance(owner, Box) and not owner.is_object:
+                if (
+                    isinstance(owner, Box)
+                    and not owner.is_object
+                    and (name.startswith("_") or not isinstance(of_class(owner, name), FunctionType))
+                ):
                     return self._of_container(owner, name, node, scope)
                 if isinstance(owner, Box):
                     return self._called(self.attribute(owner, name), node, scope)
@@ -233,7 +237,9 @@ class Calls(State):
         return self._called(Function(None, found, owner=owner), node, scope)
 
     def _made(self, kind: type, node: ast.Call, scope: Scope) -> Part:
-        """A new object."""
+        """A new object, or named tuple."""
+        if fields_of(kind):
+            return self._named_tuple(kind, node, scope)
         if (
             type(kind) is not type
             or kind.__new__ is not object.__new__
@@ -259,6 +265,27 @@ class Calls(State):
                 part = Known(f.default)
             self.store(box.parts, f.name, part, f"{box.name}.{f.name}")
         return box
+
+    def _named_tuple(self, kind: type, node: ast.Call, scope: Scope, old: Mapping[object, Part] | None = None) -> Part:
+        """One of the values given, and otherwise of the `old` ones, or of the defaults."""
+        fields, defaults = fields_of(kind), kind._field_defaults  # type: ignore[attr-defined]
+        args = self.in_order([*node.args, *(k.value for k in node.keywords)], scope)
+        names = [*fields[: len(args) - len(node.keywords)], *(k.arg for k in node.keywords)]
+        if len(names) != len(args):
+            raise InWholes("parts that a named tuple does not have")
+        given = dict(zip(names, args, strict=True))
+        parts: dict[object, Part] = {}
+        for k, n in enumerate(fields):
+            part = given.pop(n, None) or (old or {}).get(k)
+            if part is None and type(defaults.get(n, ...)) in (int, float, str, type(None)):
+                part = Known(defaults[n])
+            if part is None:
+                raise InWholes("a part that is not given")
+            parts[k] = part
+        if given:
+            raise InWholes("parts that a named tuple does not have")
+        self.roots.named_class(kind)
+        return Box(kind, parts)
 
     # Python's own ------------------------------------------------------------------------------------------------
 
@@ -305,6 +332,8 @@ class Calls(State):
         box.touched = True
         if (things := self.things(node, None, scope)) is not None:
             return Box(list, dict(enumerate(things)))
+        if name == "_replace" and fields_of(box.of) and not node.args:
+            return self._named_tuple(box.of, node, scope, box.parts)
         args = self.in_order(node.args, scope)
         if node.keywords:
             raise InWholes(f"`.{name}` of a container")

@@ -21,6 +21,7 @@ from .structures import (
     Part,
     PickedByValue,
     Scope,
+    fields_of,
     is_plain_number,
     is_structure,
     key_text,
@@ -159,6 +160,9 @@ class Expressions(State):
             case Box(of=of, parts=parts) if of in (list, tuple):
                 inside = [self.text(p) for p in parts.values()]
                 return ast.List(inside, ast.Load()) if of is list else ast.Tuple(inside, ast.Load())
+            case Box(of=of, parts=parts) if fields_of(of):
+                name = ast.Name(self.roots.named_class(of), ast.Load())
+                return ast.Call(name, [self.text(p) for p in parts.values()], [])
             case Box():
                 raise InWholes("an object is used as a whole")
             case Function(node=ast.Lambda() as node, value=None, around=around) if around is not None:
@@ -251,7 +255,9 @@ class Expressions(State):
         if not isinstance(owner, Box):
             return ast.Attribute(self.text(owner), name, ast.Load())
         owner.touched = True
-        if not owner.is_object:
+        if name in (fields := fields_of(owner.of)):
+            return self.roots.reached(owner.parts[fields.index(name)])
+        if not owner.is_object and not fields:
             raise InWholes(f"`.{name}` of a container")
         if self.hides(owner, name):
             return self.inline(Function(None, of_class(owner, name).fget, owner=owner), [], {})  # type: ignore[attr-defined, union-attr]
@@ -291,7 +297,8 @@ class Expressions(State):
             ends = [
                 None if e is None else self.number(self.ev(e, scope)) for e in (index.lower, index.upper, index.step)
             ]
-            return Box(owner.of, dict(enumerate(list(owner.parts.values())[slice(*ends)])))
+            kind = list if owner.of is list else tuple
+            return Box(kind, dict(enumerate(list(owner.parts.values())[slice(*ends)])))
         key = self.key(owner, index, scope)
         if key not in owner.parts:
             raise InWholes(f"{key!r} is not among the parts")

@@ -336,7 +336,7 @@ def own_part(s: ast.Assign, name: str) -> ast.expr | None:
         return s.value
     match s.targets:
         case [ast.Tuple(elts=names)] if isinstance(s.value, ast.Tuple) and len(names) == len(s.value.elts):
-            return next(v for t, v in zip(names, s.value.elts, strict=True) if ast.unparse(t) == name)
+            return next((v for t, v in zip(names, s.value.elts, strict=True) if ast.unparse(t) == name), None)
     return None
 
 

@@ -1,4 +1,5 @@
-"""Seconds of work: the smaller of what passed on the wall and what the process computed, which other processes do not lengthen."""
+"""Seconds of work: the smaller of what passed on the wall and what the process computed, which other processes do not lengthen. Of short pieces
+both are added up first: what a process with several threads computed is known only now and then."""
 
 from __future__ import annotations
 
@@ -19,6 +20,11 @@ def added(a: Pair, b: Pair, sign: float = 1.0) -> Pair:
     return a[0] + sign * b[0], a[1] + sign * b[1]
 
 
+def work(spent: Pair) -> float:
+    """The smaller one."""
+    return max(0.0, min(spent))
+
+
 class Stopwatch:
     """Started when made."""
 
@@ -31,4 +37,4 @@ class Stopwatch:
 
     def seconds(self, without: Pair = (0.0, 0.0)) -> float:
         """Seconds of work since the start, without some that passed meanwhile."""
-        return max(0.0, min(added(self.passed(), without, -1)))
+        return work(added(self.passed(), without, -1))

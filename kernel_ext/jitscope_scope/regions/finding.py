@@ -14,7 +14,7 @@ from types import CodeType, FunctionType
 from . import naming, pricing
 from .answers import CannotCompile, Cut, Region
 from .cells import Cell
-from .clock import Stopwatch, added
+from .clock import Stopwatch, added, work
 from .comprehensions import as_loop
 from .differences import Differences, joined
 from .functions import definitions
@@ -22,8 +22,9 @@ from .homes import home_of
 from .in_place import acted_on
 from .loop_starts import where_it_begins
 from .masks import empty_choices
+from .peeling import without_first_turns
 from .places import RECORDER, Place, Places
-from .proving import Proof, proof
+from .proving import Proof, TooDear, proof
 from .replaying import Replay, harmless, replay
 from .stand_ins import StandIns
 from .watching import Observation, Recorder, Visit, compiles
@@ -80,7 +81,7 @@ class Watch:
             self.of[key] = cell
             self.recorder.seen[key] = self._seen(self.places.all[key])
         self.cells.append(cell)
-        spent = {k: s.seconds for k, s in self.recorder.seen.items()}
+        spent = {k: s.spent for k, s in self.recorder.seen.items()}
         watch, lost = Stopwatch(), self.recorder.lost
         self.names[RECORDER] = self.recorder
         try:
@@ -90,7 +91,7 @@ class Watch:
             self.cell_seconds.append(watch.seconds(added(self.recorder.lost, lost, -1)))
             for k, s in self.recorder.seen.items():
                 s.busy = False
-                self.seconds[k, len(self.cells) - 1] = s.seconds - spent[k]
+                self.seconds[k, len(self.cells) - 1] = work(added(s.spent, spent[k], -1))
         if shown is not None and value is not None:
             shown(result)
 
@@ -182,6 +183,14 @@ class Watch:
         except CannotCompile as reason:
             bound = naming.line_of(place.body, reason.of) if reason.of else None
             one.edit, one.cut = None, replace(reason.cut, line=bound or reason.cut.line or line)
+        except TooDear:
+            total = one.eager_s * one.runs
+            one.edit, one.text = (
+                None,
+                (
+                    f"compiling takes more than {pricing.seconds(_most(total))}, and all runs take {pricing.seconds(total)} in Python"
+                ),
+            )
         except Exception as error:
             one.edit, one.cut = (
                 None,
@@ -191,13 +200,14 @@ class Watch:
 
     def _write(self, one: _Trial, visit: Visit, live: set[str], name: str) -> None:
         """Gives the trial the first edit that holds, if it may pay. Raises CannotCompile where none does."""
+        body = one.place.body
         try:
-            self._first_that_holds(one, StandIns(one.place.body, visit), visit, live, name)
+            self._first_that_holds(one, StandIns(body, visit), visit, live, name)
         except CannotCompile:
-            if (loop := as_loop(one.place.body, visit)) is None:
+            if (other := as_loop(body, visit) or without_first_turns(body, visit, self.definitions)) is None:
                 raise
             with contextlib.suppress(CannotCompile):
-                self._first_that_holds(one, loop, visit, live, name)
+                self._first_that_holds(one, other, visit, live, name)
                 return
             raise
 
@@ -210,9 +220,9 @@ class Watch:
         def holds(edit: EditText | None, seen: Visit = visit) -> bool:
             if edit is not None and dear:
                 edit = where_it_begins(edit, form.body)
-                edit = replace(edit, call=(*form.before, *edit.call, *form.after))
+                edit = replace(edit, call=form.around(edit.call))
                 seen = replace(seen, values={n: v for n, v in seen.values.items() if n not in made})
-                one.proof = proof(one.place.body, edit, seen, live | set(), line)
+                one.proof = proof(one.place.body, edit, seen, live | set(), line, _most(one.eager_s * one.runs))
                 one.edit = edit
             return edit is not None
 
@@ -380,6 +390,11 @@ class Watch:
             edit=text + "\n",
             reason=f"no effect seen in this run; reads {reads}; {same}; {sum_of}{_caution(t.place, offset, self._known(t.place))}",
         )
+
+
+def _most(total: float) -> float:
+    """Seconds that compiling may take where all runs take so many: clocks differ, and other programs run beside this one."""
+    return 2 * total + 1
 
 
 def _sameness_said(same: Differences) -> str:

@@ -97,7 +97,8 @@ def unchanged(
         call = [f"{kept} = {_tuple(back)}", "try:", *indent(call), "finally:", f"    {_tuple(back)} = {kept}"]
     passing = [given, results, name, *([kept] if back else [])]
     again = dict.fromkeys(text for n, text in heads.items() if n in live)
-    binds = [line for b in [*binds, *ending.views.values()] for line in b.splitlines()]
+    binds = [line for b in binds for line in b.splitlines()]
+    binds += [line for lines in ending.views.values() for line in lines]
     call = [*call, *binds, *again, f"del {', '.join(passing)}"]
     definition = [f'{name}_compiled = globals().get("{name}_compiled") or {ours}.Compiled("{home.arrays}")']
     reads = sorted({*early, *(p.text for p in [*changed, *read])})
@@ -242,7 +243,8 @@ class Aftermath:
         made: list[str],
     ) -> None:
         self.visit, self.home, self.made = visit, home, frozenset(made)
-        self.views = {n: s for n in outs if home.numpy and n in visit.ends and (s := view_again(n, body, visit, outs))}
+        views = {n: view_again(n, body, visit, outs) for n in outs if home.numpy and n in visit.ends}
+        self.views = {n: lines for n, lines in views.items() if lines is not None}
         """The statements that bind names to views of arrays again."""
         self.ends = {n: visit.ends[n] for n in outs} | {p: self._at(p) for p in places}
         self.first: dict[int, str] = {}

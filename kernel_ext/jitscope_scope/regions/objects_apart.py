@@ -20,7 +20,20 @@ from .effects import Effects
 from .homes import is_number
 from .parts import EditText, free_name
 from .stand_ins import StandIns
-from .structures import Box, Function, Grows, InWholes, Known, Leaf, Part, PickedByValue, Roots, key_text, seen_after
+from .structures import (
+    Box,
+    Function,
+    Grows,
+    InWholes,
+    Known,
+    Leaf,
+    Part,
+    PickedByValue,
+    Roots,
+    fields_of,
+    key_text,
+    seen_after,
+)
 from .watching import Visit, equal_bits, snapshot
 
 
@@ -111,7 +124,9 @@ class _Ending:
         before = [f"{n} = {t}" for n, t in first.items()]
         stood = StandIns(tuple(self.body), self._seen(roots, first), tuple(before), tuple(after))
         tests = [*self.roots.tests_of_boxes(), *self.roots.tests.values(), *self._pinned()]
-        values: dict[str, object] = {b.of.__name__: b.of for b in self.roots.boxes.values() if b.is_object}
+        values: dict[str, object] = {
+            b.of.__name__: b.of for b in self.roots.boxes.values() if b.of not in (dict, list, tuple)
+        }
         values |= {n: v for n, v in self.roots.values.items() if n not in self.roots.texts}
         values |= {
             m: self.visit.around[m]
@@ -173,9 +188,7 @@ class _Ending:
         if isinstance(part, Box) and part.is_object and part.text is None and id(part) not in self.placed:
             self._may_be_made(part)
             self.placed[id(part)] = place
-            name = part.of.__name__
-            if self.visit.around.get(name) is not part.of:
-                raise InWholes("a class has no name here")
+            name = self.roots.named_class(part.of)
             self.lines.append(f"{place} = {name}.__new__({name})")
             for k, p in part.parts.items():
                 self._build(p, f"{place}.{k}")
@@ -218,6 +231,8 @@ class _Ending:
         if part.of is dict:
             return f"{{{', '.join(f'{k!r}: {t}' for k, t in inside.items())}}}"
         text = ", ".join(inside.values())
+        if fields_of(part.of):
+            return f"{self.roots.named_class(part.of)}({text})"
         return f"[{text}]" if part.of is list else f"({text}{',' if len(inside) == 1 else ''})"
 
     def _seen(self, roots: list[str], first: Mapping[str, str]) -> Visit:

@@ -22,7 +22,7 @@ from jitscope.backend.compiling_anew import compiling_anew
 
 from . import words
 from .answers import CannotCompile
-from .clock import Stopwatch
+from .clock import Pair, Stopwatch
 from .differences import Differences, joined, rounding_of, sensitivity
 from .homes import attributes_of, data_of, is_array, is_users_object, keep_attributes
 from .parts import ALLOWED, ALLOWED_32, EditText
@@ -41,6 +41,8 @@ MOVED = 1e-3
 """The share of a floating number by which it is moved at most."""
 LONGEST = 20
 """Seconds that the plain statements may take on nearby values."""
+ENOUGH = 0.03
+"""Seconds after which a compiled form was run often enough to say how long it takes."""
 ROUNDING = 64
 """A difference of so many units of rounding of the largest value is blamed on rounding, whatever is left of that value."""
 _UNDER_A_BRANCH = (
@@ -67,16 +69,23 @@ class Proof:
     again_s: float
 
 
+class TooDear(Exception):
+    """Compiling takes longer than the plain statements take in all their runs."""
+
+
 @compiling_anew()  # what this session has compiled before, too: the price is that of the next one
-def proof(body: tuple[ast.stmt, ...], edit: EditText, visit: Visit, live: set[str], line: int) -> Proof:
-    """Runs both forms. Raises CannotCompile where they differ by more than rounding, in types, or in what they raise or warn of."""
+def proof(
+    body: tuple[ast.stmt, ...], edit: EditText, visit: Visit, live: set[str], line: int, most: float = math.inf
+) -> Proof:
+    """Runs both forms. Raises CannotCompile where they differ by more than rounding, in types, or in what they raise or warn of, and TooDear
+    where the first run takes more than `most` seconds."""
     try:
-        return _proof(body, edit, visit, live, line)
+        return _proof(body, edit, visit, live, line, most)
     except _Differs as reason:
         raise _explained(reason, body, visit) from None
 
 
-def _proof(body: tuple[ast.stmt, ...], edit: EditText, visit: Visit, live: set[str], line: int) -> Proof:
+def _proof(body: tuple[ast.stmt, ...], edit: EditText, visit: Visit, live: set[str], line: int, most: float) -> Proof:
     plain = compile(ast.fix_missing_locations(ast.Module(list(body), [])), "<region>", "exec")
     define = compile("\n".join([*edit.imports, *edit.definition]), "<edit>", "exec")
     call = compile("\n".join(edit.call), "<edit>", "exec")
@@ -96,11 +105,12 @@ def _proof(body: tuple[ast.stmt, ...], edit: EditText, visit: Visit, live: set[s
             shared=visit.shared,
             tests=edit.tests,
             around=around,
+            most=most,
         )
     ]
     names: dict[str, object] = dict(found[0].edited)
-    later = []
-    for _ in range(3):
+    passed: list[Pair] = []
+    while len(passed) < 3 or (len(passed) < 25 and sum(p[0] for p in passed) < ENOUGH):
         again = snapshot(visit.values)
         names = {**names, **again}
         watch = Stopwatch()
@@ -108,7 +118,8 @@ def _proof(body: tuple[ast.stmt, ...], edit: EditText, visit: Visit, live: set[s
             exec(define, names)
             exec(call, names)
         _wait(names)
-        later.append(watch.seconds())
+        passed.append(watch.passed())
+    later = min(min(p[0] for p in passed), sum(p[1] for p in passed) / len(passed))
     for k in range(SETS):
         near = lambda values, k=k: _one(
             plain,
@@ -130,7 +141,7 @@ def _proof(body: tuple[ast.stmt, ...], edit: EditText, visit: Visit, live: set[s
     same = joined([f.same for f in found])
     moved = sensitivity(found[0].plain, [f.plain for f in found[1:]], MOVED, edit.allowed)
     same = replace(same, rounding=max(same.rounding, moved))
-    return Proof(same, min(f.plain_s for f in found[:1]), found[0].first_s, min(later))
+    return Proof(same, min(f.plain_s for f in found[:1]), found[0].first_s, later)
 
 
 class _Differs(CannotCompile):
@@ -149,8 +160,8 @@ def _explained(reason: _Differs, body: tuple[ast.stmt, ...], visit: Visit) -> Ca
         with warnings.catch_warnings(), np.errstate(all="ignore"), contextlib.redirect_stdout(io.StringIO()):
             warnings.simplefilter("ignore")
             for names in runs:
-                inside = _at_home(names, visit.enclosed, visit.shared)
-                with _no_longer_than(LONGEST, reason.cut.line):
+                inside = at_home(names, visit.enclosed, visit.shared)
+                with _no_longer_than(LONGEST, _endless(reason.cut.line)):
                     exec(plain, names, inside)
         a, b = (np.asarray(data_of(names[reason.name])) for names in runs)
         moved = float(np.max(np.abs(a - b), where=np.isfinite(a) & np.isfinite(b), initial=0.0))
@@ -204,17 +215,18 @@ def _one(
     shared: frozenset[str] = frozenset(),
     tests: tuple[str, ...] = (),
     around: tuple[Collection[str], Mapping[str, object]] = ((), MappingProxyType({})),
+    most: float = math.inf,
 ) -> _Run:
     a, b = snapshot(values), {**snapshot(values), **kept}
-    inside = _at_home(a, enclosed, shared)
-    _at_home(b, enclosed, shared)
+    inside = at_home(a, enclosed, shared)
+    at_home(b, enclosed, shared)
     inputs = {n: (a[n], b[n]) for n in values if isinstance(values[n], np.ndarray) and n not in dropped}
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         watch = Stopwatch()
         try:
             quiet = contextlib.redirect_stdout(said := io.StringIO())
-            with _no_longer_than(LONGEST, line), np.errstate(**told_of), quiet, _in_session(a, *around):  # type: ignore[arg-type]
+            with _no_longer_than(LONGEST, _endless(line)), np.errstate(**told_of), quiet, _in_session(a, *around):  # type: ignore[arg-type]
                 exec(plain, a, inside)  # type: ignore[arg-type]
         except CannotCompile:
             raise
@@ -229,13 +241,14 @@ def _one(
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         try:
-            with contextlib.redirect_stdout(also := io.StringIO()), _in_session(b, *around):
+            quiet = contextlib.redirect_stdout(also := io.StringIO())
+            with _no_longer_than(most, TooDear(), computing=True), quiet, _in_session(b, *around):
                 exec(define, b)  # type: ignore[arg-type]
                 if not all(eval(t, b) for t in tests):
                     raise CannotCompile(line, "object", "the compiled form is not the one that runs")
                 exec(call, b)  # type: ignore[arg-type]
             _wait(b)
-        except CannotCompile:
+        except (CannotCompile, TooDear):
             raise
         except Exception as error:
             raise _refused(error, line) from None
@@ -293,7 +306,7 @@ class _Variables(MutableMapping[str, object]):
         return len(self.names)
 
 
-def _at_home(names: dict[str, object], enclosed: frozenset[str], shared: frozenset[str]) -> MutableMapping[str, object]:
+def at_home(names: dict[str, object], enclosed: frozenset[str], shared: frozenset[str]) -> MutableMapping[str, object]:
     """Lets the functions of the cell see these names, and not the session's; what they keep of `enclosed` names as well. The variables of
     statements that are run beside them: of `shared` ones the functions see what is bound."""
     names |= {"__builtins__": builtins, "__name__": "__main__"}
@@ -328,22 +341,28 @@ def _kept(names: Mapping[str, object]) -> dict[str, object]:
 
 
 @contextlib.contextmanager
-def _no_longer_than(limit: int, line: int) -> Iterator[None]:
-    """Ends a loop that does not stop on nearby values, where the system has alarms and this is the main thread."""
+def _no_longer_than(limit: float, error: Exception, computing: bool = False) -> Iterator[None]:
+    """Raises the error after so many seconds, those of the wall or what the process spends `computing`, where the system has alarms and this
+    is the main thread."""
 
     def ended(number: int, frame: object) -> None:
-        raise CannotCompile(line, "value read by Python", f"on nearby values the loop does not stop within {limit} s")
+        raise error
 
-    if not hasattr(signal, "SIGALRM") or threading.current_thread() is not threading.main_thread():
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGALRM, ended)
-    signal.alarm(limit)
+    timer, number = (signal.ITIMER_PROF, signal.SIGPROF) if computing else (signal.ITIMER_REAL, signal.SIGALRM)
+    before = signal.signal(number, ended)
+    signal.setitimer(timer, min(limit, 1e6))
     try:
         yield
     finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(timer, 0)
+        signal.signal(number, before)
+
+
+def _endless(line: int) -> CannotCompile:
+    return CannotCompile(line, "value read by Python", f"on nearby values the loop does not stop within {LONGEST} s")
 
 
 def _wait(names: Mapping[str, object]) -> None:

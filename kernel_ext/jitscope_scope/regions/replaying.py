@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .answers import CannotCompile
+from .clock import work
 from .differences import Differences, joined
 from .proving import compared, largest
 
@@ -56,7 +57,7 @@ with contextlib.redirect_stdout(said):
         for _ in range(count):
             start, used = wall(), used_cpu()
             exec(code, names)
-            times.append((k, min(wall() - start, used_cpu() - used)))
+            times.append((k, wall() - start, used_cpu() - used))
 from jitscope_scope.regions.homes import attributes_of
 def plain(v, depth=0):
     if isinstance(v, (np.ndarray, np.generic, int, float, complex, str, bytes, type(None))):
@@ -151,8 +152,10 @@ def _totals(times: object, runs: list[int], ran: list[int]) -> list[float]:
     assert isinstance(times, list)
     totals = []
     for k, count in enumerate(ran):
-        mine = [t for c, t in times if c == k]
-        totals.append(sum(mine) + (runs[k] - count) * sorted(mine)[len(mine) // 2])
+        clocks = list(zip(*((wall, used) for c, wall, used in times if c == k), strict=True))
+        later = clocks[1][1:] or clocks[1]
+        usual = min(sorted(clocks[0])[count // 2], sum(later) / len(later))
+        totals.append(work((sum(clocks[0]), sum(clocks[1]))) + (runs[k] - count) * usual)
     return totals
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from . import growing, naming, paths
 from .homes import is_number
 from .parts import placed_at
+from .structures import fields_of
 from .watching import Visit
 
 
@@ -22,6 +23,12 @@ class StandIns:
     visit: Visit
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
+    inside: bool = False
+    """Whether the call stands inside of the last line before it."""
+
+    def around(self, call: tuple[str, ...]) -> tuple[str, ...]:
+        """The call with what stands before and after it."""
+        return (*self.before, *(f"    {line}" if self.inside else line for line in call), *self.after)
 
 
 def stand_ins(
@@ -120,8 +127,8 @@ def _tuples(found: StandIns) -> StandIns:
             case ast.Call(func=ast.Attribute(value=ast.Name(id=name)), args=[item]) if growing.appends(
                 n, found.visit.values
             ):
-                whole = isinstance(item, ast.Tuple) and not any(isinstance(e, ast.Starred) for e in item.elts)
-                size = len(item.elts) if whole and isinstance(item, ast.Tuple) else 0
+                parts = _parts_of(item, found.visit) or [ast.Starred(item)]
+                size = 0 if any(isinstance(e, ast.Starred) for e in parts) else len(parts)
                 sizes[name] = size if sizes.get(name, size) == size else 0
     sizes = {n: size for n, size in sizes.items() if size and _takes_tuples(n, size, found.visit, nodes)}
     if not sizes:
@@ -146,11 +153,26 @@ def _tuples(found: StandIns) -> StandIns:
     )
     new: list[ast.stmt] = []
     for s in found.body:
-        one = _AppendSplitter(names).visit(copy.deepcopy(s))
+        one = _AppendSplitter(names, found.visit).visit(copy.deepcopy(s))
         new += one if isinstance(one, list) else [one]
     bind = tuple(f"{p} = []" for p in parts)
-    extend = tuple(f"{n}.extend(zip({', '.join(many)}))" for n, many in names.items())
+    kinds = {n: type(found.visit.after[n][-1]) for n in names}  # type: ignore[index]
+    rows = {n: f"zip({', '.join(many)})" for n, many in names.items()}
+    rows |= {n: f"map({kind.__name__}._make, {rows[n]})" for n, kind in kinds.items() if kind is not tuple}
+    extend = tuple(f"{n}.extend({text})" for n, text in rows.items())
     return StandIns(tuple(new), visit, (*found.before, *bind), (*extend, f"del {', '.join(parts)}", *found.after))
+
+
+def _parts_of(item: ast.expr, visit: Visit) -> list[ast.expr] | None:
+    """The parts of a tuple that is written there, or of a named one that is made of its parts."""
+    match item:
+        case ast.Tuple(elts=parts):
+            return parts
+        case ast.Call(func=ast.Name(id=name), args=parts, keywords=[]):
+            kind = visit.values.get(name, visit.around.get(name))
+            named = isinstance(kind, type) and kind.__name__ == name
+            return parts if named and len(fields_of(kind)) == len(parts) else None
+    return None
 
 
 def _states(found: StandIns) -> StandIns:
@@ -204,19 +226,20 @@ def _takes_tuples(name: str, size: int, visit: Visit, nodes: list[ast.AST]) -> b
     before, after = visit.values.get(name), visit.after.get(name)
     if type(before) is not list or type(after) is not list or len(used) != len(calls):
         return False
-    return all(type(t) is tuple and len(t) == size for t in after[len(before) :])
+    new = after[len(before) :]
+    return all(isinstance(t, tuple) and type(t) is type(new[0]) and len(t) == size for t in new)
 
 
 class _AppendSplitter(ast.NodeTransformer):
-    def __init__(self, names: Mapping[str, list[str]]) -> None:
-        self.names = names
+    def __init__(self, names: Mapping[str, list[str]], visit: Visit) -> None:
+        self.names, self.seen = names, visit
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST | list[ast.stmt]:
         match node.value:
-            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append"), args=[ast.Tuple(elts=items)]) if (
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append"), args=[item]) if (
                 name in self.names
             ):
-                new = []
+                new, items = [], _parts_of(item, self.seen) or []
                 for p, item in zip(self.names[name], items, strict=True):
                     one = ast.parse(f"{p}.append(0)").body[0]
                     assert isinstance(one, ast.Expr) and isinstance(one.value, ast.Call)

@@ -19,6 +19,10 @@ from .loops import Loop, indent
 from .merging import merged
 
 
+_VIEWING = frozenset("reshape ravel transpose squeeze swapaxes diagonal asarray atleast_1d atleast_2d".split())
+"""What may give a view."""
+
+
 def whole(node: ast.expr) -> ast.expr:
     """What `int` makes of an array of whole numbers; floating ones, which it would cut, are refused while tracing."""
     return ast.copy_location(ast.BinOp(node, ast.BitOr(), ast.copy_location(ast.Constant(0), node)), node)
@@ -176,7 +180,9 @@ class Statements:
         if all(isinstance(t, ast.Tuple) for t in s.targets) and isinstance(s.value, ast.Subscript):
             roots = [] if self._is_element(s.value, less=1) else roots  # a row of numbers that is taken apart
         touched = [r for r in roots if r in self.stored] + [t for t in targets if t in self.stored and roots]
-        if touched and (self._handed_over(s, targets, roots) or self._spent(s, targets, roots)):
+        if touched and (
+            self._settled(s, targets, roots) or self._handed_over(s, targets, roots) or self._spent(s, targets, roots)
+        ):
             return
         if touched and not (
             len(parts) > 1 and sorted(targets) == sorted(roots) and all(isinstance(p, ast.Name) for p in parts)
@@ -184,6 +190,14 @@ class Statements:
             raise CannotCompile(
                 s.lineno, "effect", f"`{touched[0]}` is stored into in place and has two names here (aliasing)"
             )
+
+    def _settled(self, s: ast.Assign, targets: list[str], roots: list[str]) -> bool:
+        """Whether no statement after this one, which no loop repeats, stores into what has two names from here on."""
+        if self.turn or self.local or s not in self.region:
+            return False
+        later = self.region[self.region.index(s) + 1 :]
+        added = {n for t in later for n in naming.augmented(t)}
+        return not {*targets, *roots} & (naming.stored_into(later) | added)
 
     def _handed_over(self, s: ast.Assign, targets: list[str], roots: list[str]) -> bool:
         """Whether `old = new`, or `old, now = now, new`, hands arrays over that each turn makes anew before it stores into them, and
@@ -270,22 +284,7 @@ class Statements:
                 return None
             if isinstance(node, (ast.Subscript, ast.Attribute)):
                 node = node.value
-            elif (
-                isinstance(node, ast.Call)
-                and isinstance(node.func, ast.Attribute)
-                and node.func.attr
-                in (
-                    "reshape",
-                    "ravel",
-                    "transpose",
-                    "squeeze",
-                    "swapaxes",
-                    "diagonal",
-                    "asarray",
-                    "atleast_1d",
-                    "atleast_2d",
-                )
-            ):
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _VIEWING:
                 inner = node.func.value
                 node = (
                     node.args[0]

@@ -76,7 +76,7 @@ class Box:
 
     @property
     def is_object(self) -> bool:
-        return self.of not in (dict, list, tuple)
+        return self.of not in (dict, list) and not issubclass(self.of, tuple)
 
     @property
     def changes(self) -> bool:
@@ -218,13 +218,19 @@ class Roots:
         if isinstance(part, Function) and part.text is not None and part.value is not None and "." in part.text:
             self.tests[part.text] = f"{ours}.text_of({part.text}) == {text_of(part.value)!r}"
 
+    def named_class(self, kind: type) -> str:
+        """The name of a class of the user's; raises InWholes where another thing has it."""
+        if self.visit.around.get(kind.__name__) is not kind:
+            raise InWholes("a class has no name here")
+        return kind.__name__
+
     def tests_of_boxes(self) -> Iterator[str]:
         """What has to be true of the objects and containers whose parts are used."""
         used = [b for b in self.boxes.values() if b.touched and b.text is not None]
         for b in used:
+            if b.of not in (dict, list, tuple):
+                self.named_class(b.of)
             if b.is_object:
-                if self.visit.around.get(b.of.__name__) is not b.of:
-                    raise InWholes(f"the class of `{b.text}` has no name here")
                 yield f"type({b.text}) is {b.of.__name__}"
             keys = list(self.first[id(b)])
             if b.of is dict:
@@ -258,11 +264,18 @@ def is_structure(value: object) -> bool:
         return not _has_its_own(type(value), _READING)
     if type(value) is dict:
         return all(isinstance(k, (str, int, tuple)) for k in value) and len(value) <= MOST_PARTS
+    if fields_of(type(value)):
+        return len(value) <= MOST_PARTS  # type: ignore[arg-type]
     if type(value) in (list, tuple) and value and len(value) <= MOST_PARTS:  # type: ignore[arg-type]
         if type(value) is tuple:
             return not words.is_static(value)
         return not all(isinstance(v, (int, float, complex, str, type)) for v in value)  # type: ignore[attr-defined]
     return False
+
+
+def fields_of(kind: type) -> tuple[str, ...]:
+    """The names of a named tuple's parts; none for other classes."""
+    return kind._fields if issubclass(kind, tuple) and hasattr(kind, "_fields") else ()  # type: ignore[attr-defined]
 
 
 def may_store(box: Box) -> bool:

@@ -13,27 +13,37 @@ from .homes import shares
 from .watching import Visit
 
 
-def view_again(name: str, body: naming.Statements, visit: Visit, outs: Collection[str]) -> str | None:
-    """What binds a name to the same view of an array as the last turn did, with the cell's own statement: `row = a[i]`."""
+def view_again(name: str, body: naming.Statements, visit: Visit, outs: Collection[str]) -> list[str] | None:
+    """What binds a name to the same view of an array as the last turn did, with the cell's own statement: `row = a[i]`; of several names for one
+    view the first such statement of any of them."""
     value = visit.ends[name]
-    owners = [
-        n
-        for n, v in visit.live.items()
-        if isinstance(v, np.ndarray) and isinstance(value, np.ndarray) and v is not value and shares(v, value)
-    ]
-    made = [
-        s
-        for b in body
-        for s in ast.walk(b)
-        if any(isinstance(t, ast.Name) and t.id == name for t in naming.targets_of(s))
-    ]
-    branches = [n for b in body for s in ast.walk(b) if isinstance(s, ast.If) for n in ast.walk(s)]
-    if not owners or not made or any(s in branches for s in made):
+    shared = isinstance(value, np.ndarray) and any(
+        isinstance(v, np.ndarray) and v is not value and shares(v, value) for v in visit.live.values()
+    )
+    same = [n for n in outs if visit.ends.get(n) is value]
+    made = {
+        n: [s for b in body for s in ast.walk(b) if n in {ast.unparse(t) for t in naming.targets_of(s)}] for n in same
+    }
+    branches = {s for b in body for n in ast.walk(b) if isinstance(n, ast.If) for s in ast.walk(n)}
+    if not shared or any(branches & {*found} for found in made.values()):
+        return None
+    again = next((s for n in same if (s := _by_itself(n, made[n], body, visit, outs)) is not None), None)
+    if again is None:
+        return None
+    of = again.partition(" = ")[0]
+    return [] if name != same[0] else [again, *(f"{n} = {of}" for n in same if n != of)]
+
+
+def _by_itself(
+    name: str, made: list[ast.AST], body: naming.Statements, visit: Visit, outs: Collection[str]
+) -> str | None:
+    """The same of one name, by the last of the statements that bind it; as is seen here where there are several."""
+    if not made:
         return None
     loops = naming.loop_targets(body)
     made_inside = naming.bound(body)
-    s = made[-1]  # the last one in the text, as is seen below where there are several
-    if len(made) > 1 and not (isinstance(s, ast.Assign) and _is_the_view(own_part(s, name), value, visit)):
+    s = made[-1]
+    if len(made) > 1 and not (isinstance(s, ast.Assign) and _is_the_view(own_part(s, name), visit.ends[name], visit)):
         return None
     value_of = own_part(s, name) if isinstance(s, ast.Assign) else None
     if value_of is not None and (root := _root_of_views(value_of)) is not None:

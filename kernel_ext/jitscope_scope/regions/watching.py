@@ -13,7 +13,7 @@ from typing import TypeGuard, cast
 import numpy as np
 
 from . import paths
-from .clock import Pair, Stopwatch, added
+from .clock import Pair, Stopwatch, added, work
 from .homes import attributes_of, is_users_object, keep_attributes
 
 
@@ -102,7 +102,7 @@ class Observation:
     names: frozenset[str]
     binds: frozenset[str]
     count: int = 0
-    seconds: float = 0.0
+    spent: Pair = (0.0, 0.0)
     watch: Stopwatch | None = None
     own: Pair = (0.0, 0.0)
     """What the notes had taken when the passage began."""
@@ -113,6 +113,11 @@ class Observation:
     """Whether it is noted only where a compiled library is at hand."""
     released: bool = False
     """Whether the notes were taken out, because each passage takes less than they do."""
+
+    @property
+    def seconds(self) -> float:
+        """Of all passages."""
+        return work(self.spent)
 
 
 class Recorder:
@@ -163,7 +168,7 @@ class Recorder:
         """The region ends as it should."""
         seen = self.seen[key]
         assert seen.watch is not None
-        seen.seconds += seen.watch.seconds(added(self.lost, seen.own, -1))
+        seen.spent = added(seen.spent, added(seen.watch.passed(), added(self.lost, seen.own, -1), -1))
         seen.busy = False
         seen.count += 1
         if seen.count == SOME and seen.seconds < SOME * SHORT:

@@ -515,10 +515,10 @@ def _call(
             if id(final) in seen:
                 binds.append(f"{n} = {seen[id(final)]}")
                 continue
-            seen[id(final)] = n
             if (again := view_again(n, body, visit, outs)) is not None:
-                tail.append(again)
+                tail += again
                 continue
+            seen[id(final)] = n
             _no_view(n, final, visit, outs)
             order = (
                 ", order='F'" if value.ndim > 1 and value.flags.f_contiguous and not value.flags.c_contiguous else ""

@@ -205,4 +205,16 @@ for step in range(40):
     w -= 0.05 * 2 * X.T @ err / len(y)
     b -= 0.05 * 2 * err.mean()
     norms.append(float(np.sqrt(params @ params)))
+=== a straight stretch that gives what its loop filled another name
+model = {"A": rng.random((4, 4)), "B": rng.random((4, 3))}; obs = rng.integers(3, size=20)
+def forward(model, obs):
+    alpha = np.ones((len(obs), 4))
+    for t in range(1, len(obs)):
+        alpha[t] = (alpha[t - 1] @ model["A"]) * model["B"][:, obs[t]]
+        alpha[t] /= alpha[t].sum()
+    return alpha
+---
+alpha = forward(model, obs)
+beta = alpha[::-1]
+total = np.log(beta).sum()
 """)

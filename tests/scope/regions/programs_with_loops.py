@@ -440,4 +440,32 @@ for k in range(1, 16):
     f = f * k
     bits = (bits << 1) ^ (f & 5)
     bits = bits % 1021
+=== a step that becomes NumPy's in the first turn, and lists that take both kinds
+t, y, h = 0.0, rng.random(2) + 0.5, 0.05; ts, ys, rejected = [t], [y], 0
+def f(y):
+    return np.array([y[1], (1 - y[0] ** 2) * y[1] - y[0]])
+---
+while t < 4.0:
+    k1 = f(y)
+    k2 = f(y + h * k1)
+    new = y + h / 2 * (k1 + k2)
+    err = np.max(np.abs(new - y - h * k1))
+    if err < 5e-3:
+        t = t + h
+        y = new
+        ts.append(t)
+        ys.append(y)
+    else:
+        rejected += 1
+    h = h * min(2.0, max(0.3, 0.9 * np.sqrt(5e-3 / (err + 1e-16))))
+=== numbers of Python's before the loop and arrays in it, left by a value
+a = rng.random(5); old = np.inf; total = 0; kept = []
+---
+for k in range(3, 60):
+    total = total + a * 0.5 ** k
+    value = np.sum(total)
+    kept.append(old - value)
+    if abs(value - old) < 1e-7:
+        break
+    old = value
 """)

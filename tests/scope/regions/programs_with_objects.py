@@ -344,4 +344,38 @@ params = [np.ones(3), np.ones(2)]; opt = Sgd(0.1)
 ---
 for _ in range(6):
     opt.update(params, [2 * params[0], params[1] - 3])
+=== a list of named tuples that a method makes
+from collections import namedtuple
+Seen = namedtuple("Seen", "mean cov value")
+class Filter:
+    def __init__(self, m, P):
+        self.m, self.P, self.history = m, P, []
+    def update(self, z):
+        v = z - self.m
+        self.P = self.P + 0.1 * np.eye(2)
+        self.m = self.m + self.P @ np.linalg.inv(self.P + np.eye(2)) @ v
+        self.history.append(Seen(self.m, value=v @ v, cov=self.P))
+        return v @ v
+kf = Filter(np.zeros(2), np.eye(2)); zs = rng.normal(size=(25, 2)); total = 0.0
+---
+for z in zs:
+    total += kf.update(z)
+=== a named tuple that turns replace, with a method and a default
+from typing import NamedTuple
+class State(NamedTuple):
+    q: np.ndarray
+    p: np.ndarray
+    t: float = 0.0
+    def energy(self):
+        return 0.5 * self.p @ self.p + 0.5 * self.q @ self.q
+def step(s, dt):
+    p = s.p - 0.5 * dt * s.q
+    q = s.q + dt * p
+    return s._replace(q=q, p=p - 0.5 * dt * q, t=s.t + dt)
+s = State(rng.random(3), np.zeros(3)); energies = []; seen = [s]
+---
+for k in range(30):
+    s = step(s, 0.01)
+    energies.append(s.energy())
+    q, _, when = s
 """)

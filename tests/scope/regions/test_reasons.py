@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jitscope_scope.regions import proving
+from jitscope_scope.regions import finding, proving
 from jitscope_scope.regions.answers import Region
 from tests.scope.regions.programs import Program
 from tests.scope.regions.test_programs import watched
@@ -146,3 +146,10 @@ def test_a_list_that_gets_the_same_array_each_time_is_named_with_it(monkeypatch)
     cell = "for k in range(9):\n    u[1:-1] += 0.1 * (u[2:] - u[:-2])\n    seen.append(u)\n"
     (region,) = found("u = rng.random(8); seen = []", cell, monkeypatch)
     assert region.reason == "line 3: `seen` gets `u` itself, or a view of it, and that is stored into"
+
+
+def test_what_takes_longer_to_compile_than_to_run_is_left_in_the_middle(monkeypatch) -> None:
+    monkeypatch.setattr(finding, "_most", lambda total: 1e-3)
+    (region,) = found("x = rng.random(5)", "for k in range(50):\n    x = np.tanh(x)\n", monkeypatch)
+    assert region.verdict == "not worth it"
+    assert region.reason.startswith("compiling takes more than 1 ms")

@@ -1,0 +1,126 @@
+"""Loop peeling: a loop whose first turn makes other kinds of things than the others (a step that is Python's number until it becomes NumPy's, a
+list that takes one of each, `old = None`) has its first turn left to Python."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import copy
+import io
+import random
+import warnings
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from . import naming
+from .answers import CannotCompile
+from .effects import Effects
+from .homes import is_number
+from .parts import placed_at
+from .proving import at_home
+from .stand_ins import StandIns
+from .watching import Visit, snapshot
+
+
+MOST = 2
+"""Turns that are left to Python: what the first one makes may have its kind only in what the second one makes of it."""
+
+_TURN = "turn_of_python"
+
+
+def without_first_turns(
+    body: naming.Statements, visit: Visit, definitions: Mapping[tuple[str, int], ast.FunctionDef]
+) -> StandIns | None:
+    """The loop from its second turn on, or its third, and what was seen from there; None where the first ones are like the others."""
+    loop = body[0]
+    if _TURN in visit.around or len(body) > 1 or not isinstance(loop, (ast.For, ast.While)) or loop.orelse:
+        return None
+    changing = naming.bound(body) | _growing(body, visit)
+    if not _of_two_kinds(changing, visit):
+        return None
+    for turns in range(1, MOST + 1):
+        if (apart := _apart(loop, turns)) is None or (names := _after(apart[0], visit, definitions)) is None:
+            return None
+        made = {n: names[n] for n in naming.bound([apart[0]]) & names.keys() if is_number(names[n])}
+        values = {n: names[n] for n in visit.values if n in names}
+        seen = replace(visit, values={**visit.values, **values, **made}, live={**visit.live, **made})
+        if not _of_two_kinds(changing, seen):
+            text = (*ast.unparse(apart[0]).splitlines(), "else:")
+            if isinstance(loop, ast.For):
+                return StandIns((apart[1],), seen, text, inside=True)
+            return StandIns((apart[1],), seen, (f"{_TURN} = 0", *text), (f"del {_TURN}",), inside=True)
+    return None
+
+
+def _growing(body: naming.Statements, visit: Visit) -> set[str]:
+    return {n for n in naming.loaded(body) if type(visit.values.get(n)) is list and type(visit.after.get(n)) is list}
+
+
+def _of_two_kinds(names: Collection[str], visit: Visit) -> bool:
+    """Whether one of them has another kind at the end than at the start, or is a list that took things of two kinds."""
+    for n in names & visit.values.keys() & visit.after.keys():
+        before, after = visit.values[n], visit.after[n]
+        if type(before) is list and type(after) is list:
+            if len({*map(_kind, after[len(before) :])}) > 1:
+                return True
+        elif _kind(before) != _kind(after):
+            return True
+    return False
+
+
+def _kind(value: object) -> object:
+    return type(value), getattr(value, "dtype", None), np.ndim(value) if isinstance(value, np.ndarray) else 0
+
+
+def _apart(loop: ast.For | ast.While, turns: int) -> tuple[ast.For, ast.For | ast.While] | None:
+    """The loop of the first turns, and that of the others; None where it goes through something else than a range in steps of one."""
+    first: ast.For
+    rest = copy.deepcopy(loop)
+    if isinstance(loop, ast.While):
+        first = ast.For(
+            ast.Name(_TURN, ast.Store()),
+            _expression(f"(0 for {_TURN} in range({turns}) if {ast.unparse(loop.test)})", loop),
+            loop.body,
+            [],
+        )
+    else:
+        assert isinstance(rest, ast.For)
+        match loop.iter:
+            case ast.Call(func=ast.Name(id="range"), args=[stop]):
+                later = f"range({turns}, {ast.unparse(stop)})"
+            case ast.Call(func=ast.Name(id="range"), args=[start, stop]):
+                later = f"range({ast.unparse(start)} + {turns}, {ast.unparse(stop)})"
+            case _:
+                return None
+        first = ast.For(loop.target, _expression(f"{ast.unparse(loop.iter)}[:{turns}]", loop), loop.body, [])
+        rest.iter = _expression(later, loop)
+    return ast.fix_missing_locations(ast.copy_location(first, loop)), rest
+
+
+def _expression(text: str, at: ast.stmt) -> ast.expr:
+    return placed_at(ast.parse(text, mode="eval").body, at)
+
+
+def _after(
+    first: ast.For, visit: Visit, definitions: Mapping[tuple[str, int], ast.FunctionDef]
+) -> dict[str, object] | None:
+    """What names stand for after the first turns, made of copies; None where it raises, or does more than bind and store."""
+    try:
+        Effects(definitions).of_region([first], visit.values)
+    except CannotCompile:
+        return None
+    names = snapshot(visit.values)
+    inside = at_home(names, visit.enclosed, visit.shared)
+    states = np.random.get_state(), random.getstate()
+    with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings(), np.errstate(**visit.told):  # type: ignore[arg-type]
+        warnings.simplefilter("ignore")
+        try:
+            exec(compile(ast.fix_missing_locations(ast.Module([first], [])), "<first turns>", "exec"), names, inside)
+        except Exception:
+            return None
+        finally:
+            np.random.set_state(states[0])
+            random.setstate(states[1])
+    return names
