@@ -170,8 +170,9 @@ def _parts_of(item: ast.expr, visit: Visit) -> list[ast.expr] | None:
             return parts
         case ast.Call(func=ast.Name(id=name), args=parts, keywords=[]):
             kind = visit.values.get(name, visit.around.get(name))
-            named = isinstance(kind, type) and kind.__name__ == name
-            return parts if named and len(fields_of(kind)) == len(parts) else None
+            if not isinstance(kind, type) or kind.__name__ != name:
+                return None
+            return parts if len(fields_of(kind)) == len(parts) else None
     return None
 
 
