@@ -7,6 +7,8 @@ import copy
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from . import naming
 from .loops import indent, without_leaving
 from .parts import placed_at
@@ -46,6 +48,8 @@ def one_by_one(w: Statements, s: ast.For, live: set[str], guard: str | None) -> 
 def spelled_out(s: ast.For, w: Statements) -> ast.For | None:
     """The loop over a tuple that the text names, where it goes through one, through two at once, or counts in one; None for other loops. A name of
     few known numbers is replaced by them, under a test that it still is these."""
+    if row_of_floats(s.iter, w) is not None:
+        return None
     changing = w.expressions.local | naming.bound(w.region) | naming.stored_into(w.region)
     found = _things(s.iter, w.values, changing, w.functions.tests)
     if found is None:
@@ -53,6 +57,21 @@ def spelled_out(s: ast.For, w: Statements) -> ast.For | None:
     new = copy.copy(s)
     new.iter = ast.copy_location(ast.Tuple([placed_at(copy.deepcopy(e), s.iter) for e in found], ast.Load()), s.iter)
     return new
+
+
+def row_of_floats(node: ast.expr, w: Statements) -> str | None:
+    """The array of floating numbers that the text names, of which no turn needs to know which one it has; None where there is an array of other
+    floating numbers, whose type they would change."""
+    if not isinstance(node, (ast.Tuple, ast.List)) or not node.elts or not w.home.numpy:
+        return None
+    arrays = [v.dtype for v in [*w.values.values(), *w.after.values()] if isinstance(v, (np.ndarray, np.generic))]
+    if any(d.kind in "fc" and d not in (np.float64, np.complex128) for d in arrays):
+        return None
+    try:
+        numbers = ast.literal_eval(node)
+    except ValueError:
+        return None
+    return f"{w.jnp}.asarray({ast.unparse(node)})" if all(type(v) is float for v in numbers) else None
 
 
 def _things(

@@ -1,11 +1,12 @@
 """Lists that have no name of their own, or take tuples: `history["loss"].append(v)`, `self.errors.append(n)`, `points.append((x, y))`. In the
-region a name stands for the first ones, and one list for each part of the tuples."""
+region a name stands for the first ones, and one list for each part of the tuples. Dicts of which each turn of a loop stores one value
+(`frames[n] = u.copy()`) are lists of these values there, and get their keys afterwards."""
 
 from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from . import growing, naming, paths
@@ -13,6 +14,9 @@ from .homes import is_number
 from .parts import placed_at
 from .structures import fields_of
 from .watching import Visit
+
+
+Named = Mapping[str, object]
 
 
 @dataclass(frozen=True)
@@ -35,7 +39,7 @@ def stand_ins(
     body: naming.Statements, visit: Visit, definitions: Mapping[tuple[str, int], ast.FunctionDef]
 ) -> StandIns:
     """Where there is nothing of the kind, the statements as they are."""
-    return _states(_tuples(_Places(body, visit, definitions).written()))
+    return _states(_tuples(_dicts(_Places(body, visit, definitions).written())))
 
 
 class _Places:
@@ -119,6 +123,62 @@ class _PlaceRenamer(ast.NodeTransformer):
         return self.generic_visit(node) if name is None else ast.copy_location(ast.Name(name, ast.Load()), node)
 
 
+def _dicts(found: StandIns) -> StandIns:
+    """Dicts that a loop over what it leaves alone stores into, once in each turn, under what its own names say."""
+    loop, visit = found.body[-1], found.visit
+    if len(found.body) > 1 or not isinstance(loop, ast.For) or loop.orelse or naming.leaves(loop.body):
+        return found
+    own, changing = naming.bound([loop.target]), naming.bound(found.body) | naming.stored_into(found.body)
+    used = [n.id for n in ast.walk(loop) if isinstance(n, ast.Name)]
+    lists: dict[str, list[object]] = {}
+    turn: list[ast.stmt] = []
+    after: list[str] = []
+    for s in copy.deepcopy(loop.body):
+        match s:
+            case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=name), slice=key)]) if (
+                type(visit.values.get(name)) is dict
+                and type(kept := visit.after.get(name)) is dict
+                and used.count(name) == 1
+                and not naming.loaded([key]) & (changing - own)
+                and not naming.loaded([loop.iter]) & changing
+            ):
+                keys = f"[{ast.unparse(key)} for {ast.unparse(loop.target)} in {ast.unparse(loop.iter)}]"
+                try:
+                    seen = eval(keys, dict(visit.values))
+                    values = [kept[k] for k in seen]
+                except Exception:
+                    return found
+                if len({*seen}) < len(seen):
+                    return found
+                lists[name] = values
+                after.append(f"{name}.update(zip({keys}, values_of_{name}))")
+                append = ast.parse(f"values_of_{name}.append(0)").body[0]
+                append.value.args = [s.value]  # type: ignore[attr-defined]
+                s = placed_at(append, s)
+        turn.append(s)
+    if not lists:
+        return found
+    names = [f"values_of_{n}" for n in lists]
+    new = copy.copy(loop)
+    new.body = turn
+    empty: dict[str, object] = {n: [] for n in names}
+    visit = _in_place_of(visit, lists, empty, empty, dict(zip(names, lists.values(), strict=True)), empty)
+    before = (*found.before, *(f"{n} = []" for n in names))
+    return StandIns((new,), visit, before, (*after, f"del {', '.join(names)}", *found.after))
+
+
+def _in_place_of(visit: Visit, names: Collection[str], values: Named, live: Named, after: Named, ends: Named) -> Visit:
+    """What was seen, with other names in the place of these."""
+    seen = {"values": values, "live": live, "after": after, "ends": ends}
+    keep = lambda found: {n: v for n, v in found.items() if n not in names}
+    return replace(
+        visit,
+        **{k: {**keep(getattr(visit, k)), **new} for k, new in seen.items()},
+        places={t: p for t, p in visit.places.items() if p.root not in names},
+        places_after={t: p for t, p in visit.places_after.items() if p.root not in names},
+    )
+
+
 def _tuples(found: StandIns) -> StandIns:
     nodes = [n for s in found.body for n in ast.walk(s)]
     sizes: dict[str, int] = {}
@@ -141,16 +201,7 @@ def _tuples(found: StandIns) -> StandIns:
         for k, p in enumerate(many)
     }
     empty: dict[str, object] = {p: [] for p in parts}
-    keep = lambda values: {n: v for n, v in values.items() if n not in names}
-    visit = replace(
-        visit,
-        values={**keep(visit.values), **empty},
-        live={**keep(visit.live), **empty},
-        after={**keep(visit.after), **after},
-        ends={**keep(visit.ends), **empty},
-        places={t: p for t, p in visit.places.items() if p.root not in names},
-        places_after={t: p for t, p in visit.places_after.items() if p.root not in names},
-    )
+    visit = _in_place_of(visit, names, empty, empty, after, empty)
     new: list[ast.stmt] = []
     for s in found.body:
         one = _AppendSplitter(names, found.visit).visit(copy.deepcopy(s))

@@ -138,4 +138,28 @@ for i in range(3):
     was = row[:]
     row[2] = 9.0
     s += was[2] + row[2]
+=== dicts that each turn stores one value into
+u = rng.random(12); frames = {-1: u}; sums = {}; steps = np.linspace(0.1, 0.4, 6)
+---
+for n in range(9):
+    u = np.tanh(u + 0.1 * np.roll(u, 1))
+    frames[n] = u.copy()
+    sums[n * 2] = (u.sum(), n)
+roots = {}
+for a in steps:
+    v = 0.0
+    for i in range(8):
+        v = np.cos(v + a)
+    roots[a] = v
+=== a dict under the numbers that the text names
+A = rng.random((6, 6)) + 6 * np.eye(6); b = rng.random(6); results = {}
+---
+for omega in (0.8, 1.0, -1.5):
+    x = np.zeros(6)
+    res = []
+    for sweep in range(4):
+        for i in range(6):
+            x[i] = (1 - omega) * x[i] + omega * (b[i] - A[i, :i] @ x[:i] - A[i, i + 1:] @ x[i + 1:]) / A[i, i]
+        res.append(np.linalg.norm(A @ x - b))
+    results[omega] = res[-1]
 """)
