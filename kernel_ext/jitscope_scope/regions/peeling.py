@@ -37,21 +37,43 @@ def without_first_turns(
     loop = body[0]
     if _TURN in visit.around or len(body) > 1 or not isinstance(loop, (ast.For, ast.While)) or loop.orelse:
         return None
+    if any(isinstance(n, ast.Continue) for n in ast.walk(loop)):
+        return None
     changing = naming.bound(body) | _growing(body, visit)
     if not _of_two_kinds(changing, visit):
         return None
     for turns in range(1, MOST + 1):
         if (apart := _apart(loop, turns)) is None or (names := _after(apart[0], visit, definitions)) is None:
             return None
-        made = {n: names[n] for n in naming.bound([apart[0]]) & names.keys() if is_number(names[n])}
+        first, rest = apart
+        made = {n: names[n] for n in naming.bound_for_certain(first.body) & names.keys() if is_number(names[n])}
         values = {n: names[n] for n in visit.values if n in names}
         seen = replace(visit, values={**visit.values, **values, **made}, live={**visit.live, **made})
         if not _of_two_kinds(changing, seen):
-            text = (*ast.unparse(apart[0]).splitlines(), "else:")
-            if isinstance(loop, ast.For):
-                return StandIns((apart[1],), seen, text, inside=True)
-            return StandIns((apart[1],), seen, (f"{_TURN} = 0", *text), (f"del {_TURN}",), inside=True)
-    return None
+            break
+    else:
+        return None
+    other = {n: v for n, v in seen.values.items() if n in changing and n in visit.values}
+    tests = [_is_one(n, v) for n, v in other.items() if _kind(v) != _kind(visit.values[n])]
+    if not all(tests):
+        return None
+    text = (*ast.unparse(first).splitlines(), "else:", f"    if {' and '.join(filter(None, tests))}:")
+    plain = ("    else:", *(f"        {line}" for line in ast.unparse(rest).splitlines()))
+    if isinstance(loop, ast.For):
+        return StandIns((rest,), seen, text, plain, 2)
+    return StandIns((rest,), seen, (f"{_TURN} = 0", *text), (*plain, f"del {_TURN}"), 2)
+
+
+def _is_one(name: str, value: object) -> str | None:
+    """What is true if a name stands for something of this kind: other values may need more turns for that."""
+    if not is_number(value):
+        return None
+    text = f"type({name}).__name__ == {type(value).__name__!r}"
+    return (
+        f"{text} and ({name}.dtype, {name}.ndim) == ({value.dtype.name!r}, {value.ndim})"
+        if type(value) is np.ndarray
+        else text
+    )
 
 
 def _growing(body: naming.Statements, visit: Visit) -> set[str]:

@@ -27,12 +27,12 @@ class StandIns:
     visit: Visit
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
-    inside: bool = False
-    """Whether the call stands inside of the last line before it."""
+    depth: int = 0
+    """How many lines before it the call stands inside of."""
 
     def around(self, call: tuple[str, ...]) -> tuple[str, ...]:
         """The call with what stands before and after it."""
-        return (*self.before, *(f"    {line}" if self.inside else line for line in call), *self.after)
+        return (*self.before, *(f"{'    ' * self.depth}{line}" for line in call), *self.after)
 
 
 def stand_ins(

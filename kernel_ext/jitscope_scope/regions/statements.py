@@ -526,7 +526,7 @@ class Statements:
     ) -> tuple[list[str], list[str]] | None:
         """What binds a target that goes through this, and the lengths of which the smallest is how often; None where Python has to."""
         if isinstance(target, ast.Name) and (row := named_turns.row_of_floats(node, self)) is not None:
-            return [f"{target.id} = {row}[{k}]"], [f"{len(node.elts)}"]
+            return [f"{target.id} = {row}[{k}]"], [f"len({ast.unparse(node)})"]
         match node, target:
             case ast.Call(func=ast.Name(id="range"), args=[_, *_] as args, keywords=[]), ast.Name(id=name):
                 self.counts.add(name)

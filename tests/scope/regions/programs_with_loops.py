@@ -468,4 +468,11 @@ for k in range(3, 60):
     if abs(value - old) < 1e-7:
         break
     old = value
+=== nothing before the loop, and a number after its first turn or a later one
+x = rng.random(9); found = None; total = 0
+---
+for i in range(9):
+    if x[i] > 0.63:
+        found = x[i]
+    total = total + x[i]
 """)

@@ -317,7 +317,7 @@ x = np.array([1.0, 0.0])
 for k in range(3):
     y = x / np.array([1.0, 0.0])
 === nothing, or a number where a value says so -> object @ 1
-x = rng.random(20); found = None
+x = rng.random(20); x[:2] = 0.0; found = None
 ---
 for i in range(20):
     if x[i] > 0.5:
