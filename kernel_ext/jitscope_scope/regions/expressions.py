@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
+from functools import reduce
 from types import ModuleType
 
 import numpy as np
 
-from . import words
+from . import memberships, words
 from .answers import CannotCompile
 from .homes import Home
 from .naming import root_of
@@ -35,8 +36,11 @@ class Expressions(ast.NodeTransformer):
         jnp: str,
         inlined: Callable[[str, ast.expr], None],
         home: Home,
+        tests: dict[str, str],
     ) -> None:
+        """`tests` gets what has to be true of names whose values the text is written with."""
         self.values, self.moving, self.jnp, self.inlined, self.home = values, moving, jnp, inlined, home
+        self.tests = tests
         self.local: set[str] = set()
         self.lambdas: set[str] = set()
         """Names that the statements give to lambdas."""
@@ -285,6 +289,8 @@ class Expressions(ast.NodeTransformer):
         return node
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        if self.moves(node) and (among := self._among(node)) is not None:
+            return among
         if any(isinstance(o, (ast.Is, ast.IsNot, ast.In, ast.NotIn)) for o in node.ops) and self.moves(node):
             raise CannotCompile(node.lineno, "value read by Python", f"`{words.dotted(node)}` asks for a Python object")
         moving = self.moves(node)
@@ -300,6 +306,24 @@ class Expressions(ast.NodeTransformer):
         for other in pairs[1:]:
             first = self._call(f"{self.jnp}.logical_and", [first, other], node)
         return first
+
+    def _among(self, node: ast.Compare) -> ast.expr | None:
+        """`k in (1, 2)` as comparisons; None for other comparisons."""
+        right = node.comparators[0]
+        if len(node.ops) > 1 or not isinstance(node.ops[0], (ast.In, ast.NotIn)):
+            return None
+        found = memberships.things(right, self.value(right))
+        rows = memberships.comparisons(node.left, found[0]) if found is not None else None
+        if found is None or rows is None:
+            return None
+        if isinstance(right, ast.Name):
+            self.tests[right.id] = found[1]
+        each = [
+            reduce(lambda a, b: self._call(f"{self.jnp}.logical_and", [a, b], node), map(self.visit, r)) for r in rows
+        ]
+        none = self._call(f"{self.jnp}.asarray", [ast.Constant(False)], node)
+        among = reduce(lambda a, b: self._call(f"{self.jnp}.logical_or", [a, b], node), each, none)
+        return among if isinstance(node.ops[0], ast.In) else self._call(f"{self.jnp}.logical_not", [among], node)
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
         moving = self.moves(node.test)

@@ -475,4 +475,24 @@ for i in range(9):
     if x[i] > 0.63:
         found = x[i]
     total = total + x[i]
+=== counts that are looked for among known ones
+walls = {(1, 2), (2, 2), (0, 3)}; V = np.zeros((4, 5)); goal = {(3, 4): 1.0}; delta, sweeps = 1.0, 0; cost = rng.random((4, 5)) * 0.1
+---
+while delta > 1e-3:
+    delta = 0.0
+    for i in range(4):
+        for j in range(5):
+            if (i, j) in walls:
+                continue
+            new = 1.0
+            if (i, j) not in goal:
+                best = -np.inf
+                for di, dj in [(-1, 0), (1, 0), (0, -1), (0, 1)]:
+                    a, b = min(max(i + di, 0), 3), min(max(j + dj, 0), 4)
+                    if (a, b) not in walls:
+                        best = max(best, V[a, b])
+                new = 0.9 * best - cost[i, j] * (1 if i in (0, 3) else 2)
+            delta = max(delta, abs(new - V[i, j]))
+            V[i, j] = new
+    sweeps += 1
 """)
