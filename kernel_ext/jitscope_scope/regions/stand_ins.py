@@ -17,6 +17,9 @@ from .watching import Visit
 
 
 Named = Mapping[str, object]
+_CALLED_AGAIN = frozenset(
+    "range zip enumerate reversed len int float str round tuple abs linspace arange logspace geomspace".split()
+)
 
 
 @dataclass(frozen=True)
@@ -139,6 +142,7 @@ def _dicts(found: StandIns) -> StandIns:
                 type(visit.values.get(name)) is dict
                 and type(kept := visit.after.get(name)) is dict
                 and used.count(name) == 1
+                and all(map(_again, (key, loop.iter)))
                 and not naming.loaded([key]) & (changing - own)
                 and not naming.loaded([loop.iter]) & changing
             ):
@@ -165,6 +169,12 @@ def _dicts(found: StandIns) -> StandIns:
     visit = _in_place_of(visit, lists, empty, empty, dict(zip(names, lists.values(), strict=True)), empty)
     before = (*found.before, *(f"{n} = []" for n in names))
     return StandIns((new,), visit, before, (*after, f"del {', '.join(names)}", *found.after))
+
+
+def _again(node: ast.expr) -> bool:
+    """Whether an expression may be evaluated once more: it calls nothing that might draw, print or move on."""
+    calls = [n.func for n in ast.walk(node) if isinstance(n, ast.Call)]
+    return all(ast.unparse(f).rpartition(".")[2] in _CALLED_AGAIN for f in calls)
 
 
 def _in_place_of(visit: Visit, names: Collection[str], values: Named, live: Named, after: Named, ends: Named) -> Visit:
