@@ -11,7 +11,7 @@ from ..control.while_loop import while_loop
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..eager.functions import eager_jit
-from ..ops.elementwise import and_p, div_p, eq_p, ne_p, rem_p, shift_left_p, shift_right_logical_p
+from ..ops.elementwise import and_p, div_p, eq_p, ne_p, rem_p, shift_left_p
 from ..ops.families import scalar_like
 from ..ops.indexing import iota
 from ..ops.linear import (
@@ -140,7 +140,9 @@ def unpackbits(a: ArrayLike, axis: int | None = None, count: int | None = None, 
     x, axis, places = _in_bytes("unpackbits", x, axis, bitorder)
     own = aval_of(x).shape
     spread = broadcast_in_dim_p(x, shape=(*own, 8), broadcast_dimensions=tuple(range(len(own))))
-    bits = and_p(shift_right_logical_p(spread, places(spread)), np.uint8(1))
+    # Single bytes are not shifted in vectors: the masks are constants.
+    masks = shift_left_p(np.uint8(1), places(spread))
+    bits = convert(ne_p(and_p(spread, masks), scalar_like(spread, 0)), np.dtype(np.uint8))
     size = 8 * own[-1]
     bits = reshape(bits, (*own[:-1], size))
     if count is not None:

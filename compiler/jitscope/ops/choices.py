@@ -5,7 +5,7 @@ the other. Here a row is a table: with k rows of L numbers, n = m k L, the great
 the L columns, and then the greatest of the m L that are left, likewise. XLA writes a reduction of at most 32 numbers out and combines L, a
 multiple of 8, in vectors.
 
-Over other axes of few elements, as those of a pooling (`x.reshape(n, h, 2, w, 2, c).max((2, 4))`), it is that of slices, element by element: XLA's maximum
+Over other axes with many elements behind them, an eighth of the rows is chosen from eight, element by element, until few are left. Over those of few elements, as those of a pooling (`x.reshape(n, h, 2, w, 2, c).max((2, 4))`), it is that of slices, element by element: XLA's maximum
 of two keeps NaN."""
 
 from __future__ import annotations
@@ -20,11 +20,14 @@ import numpy as np
 from ..core.avals import aval_of
 from ..symbolic.dimension import is_static
 from ..xla.cpu_tuning import MAX_BY_CHOICES
+from .elementwise import max_p, min_p
 from .linear import reshape, slice_p
+from .marks import optimization_barrier_p
 
 
 _HALVES = ("bfloat16", "float16")
 _LANES = (32, 24, 16, 8)
+_ROWS, _LONG_ROW = 8, 64
 
 
 def is_by_choices(ctx: Any, axes: Sequence[int]) -> bool:
@@ -34,7 +37,7 @@ def is_by_choices(ctx: Any, axes: Sequence[int]) -> bool:
         return False
     if x.dtype.name in _HALVES:
         return math.prod(x.shape[axis] for axis in axes) <= MAX_BY_CHOICES.value["steps"]
-    return x.dtype.name == "float32" and _tables(x.shape, axes) is not None
+    return x.dtype.name == "float32" and _tables(*_pieces(x.shape, axes)[1:]) is not None
 
 
 def is_by_slices(ctx: Any, axes: Sequence[int]) -> bool:
@@ -44,6 +47,41 @@ def is_by_slices(ctx: Any, axes: Sequence[int]) -> bool:
         return False
     few = 1 < math.prod(x.shape[axis] for axis in axes) <= MAX_BY_CHOICES.value["slices"]
     return few and x.dtype.name == "float32" and x.ndim - 1 not in axes
+
+
+def is_by_chosen_rows(ctx: Any, axes: Sequence[int]) -> bool:
+    """Whether it is found by choosing between many rows: over axes that follow each other before long rows, in programs for one device."""
+    x = ctx.avals_in[0]
+    if not _holds(ctx) or x.dtype.name not in ("float32", "float64"):
+        return False
+    first, behind = min(axes, default=0), max(axes, default=0) + 1
+    together = sorted(axes) == list(range(first, behind))
+    return together and math.prod(x.shape[first:behind]) > 2 * _ROWS and math.prod(x.shape[behind:]) >= _LONG_ROW
+
+
+def by_chosen_rows(x: Any, axes: Sequence[int], choose: Callable[[Any, Any], Any]) -> Any:
+    """What `choose` finds of the rows of `x` along `axes`."""
+    shape, first = aval_of(x).shape, min(axes)
+    kept = tuple(size for axis, size in enumerate(shape) if axis not in axes)
+    batch, row = math.prod(shape[:first]), math.prod(shape[max(axes) + 1 :])
+    count = math.prod(shape) // (batch * row)
+    x, rest = reshape(x, (batch, count, row)), []
+
+    def rows(start: int, many: int) -> Any:
+        return slice_p(x, start_indices=(0, start, 0), limit_indices=(batch, start + many, row), strides=None)
+
+    while count > 2 * _ROWS:
+        each = count // _ROWS
+        rest += [rows(at, 1) for at in range(_ROWS * each, count)]
+        x = optimization_barrier_p(_chosen([rows(i * each, each) for i in range(_ROWS)], choose))[0]
+        count = each
+    return reshape(_chosen([*rest, *(rows(at, 1) for at in range(count))], choose), kept)
+
+
+def _chosen(found: list[Any], choose: Callable[[Any, Any], Any]) -> Any:
+    while len(found) > 1:
+        found = [*map(choose, found[::2], found[1::2]), *(found[-1:] if len(found) % 2 else ())]
+    return found[0]
 
 
 def _holds(ctx: Any) -> bool:
@@ -64,9 +102,7 @@ def by_slices(x: Any, axes: Sequence[int], choose: Callable[[Any, Any], Any]) ->
         starts = tuple(at.get(axis, 0) for axis in range(len(shape)))
         ends = tuple(at[axis] + 1 if axis in at else size for axis, size in enumerate(shape))
         found.append(reshape(slice_p(x, start_indices=starts, limit_indices=ends, strides=None), kept))
-    while len(found) > 1:
-        found = [*map(choose, found[::2], found[1::2]), *(found[-1:] if len(found) % 2 else ())]
-    return found[0]
+    return _chosen(found, choose)
 
 
 def by_choices(ctx: Any, x: Any, identity: Any, direction: str, axes: Sequence[int]) -> Any:
@@ -83,15 +119,48 @@ def by_choices(ctx: Any, x: Any, identity: Any, direction: str, axes: Sequence[i
         ctx.avals_in, ctx.avals_out = [number.update(shape=shape)], [number.update(shape=left)]
         return ctx.reduce(ctx.reshape(x, ctx.avals_in[0]), identity, choose, axes)
 
-    x, rows, size = ctx.convert(x, aval.dtype, number.dtype), aval.shape[:-1], aval.size
-    tables = _tables(aval.shape, axes) or []
+    x, shape = ctx.convert(x, aval.dtype, number.dtype), aval.shape
+    if number is aval:
+        pieces, shape, axes = _pieces(aval.shape, axes)
+        if pieces > 1:
+            x = ctx.inline(lambda x: _of_pieces(x, shape, "GT" == direction), x)
+    rows, size = shape[:-1], math.prod(shape)
+    tables = _tables(shape, axes) or []
     for lanes, steps in tables:
         each = lanes * steps
         x = reduced(x, (*rows, size // (math.prod(rows) * each), steps, lanes), (len(rows) + 1,))
         (x,) = ctx.hlo.OptimizationBarrierOp([x]).results  # else XLA makes one reduction of them all
         rows, size = out.shape, size // steps
-    x = reduced(x, (*rows, size // out.size), (len(rows),)) if tables else reduced(x, aval.shape, axes)
+    x = reduced(x, (*rows, size // out.size), (len(rows),)) if tables else reduced(x, shape, axes)
     return ctx.convert(x, number.dtype, aval.dtype)
+
+
+def _pieces(shape: tuple[int, ...], axes: Sequence[int]) -> tuple[int, tuple[int, ...], Sequence[int]]:
+    """Into how many pieces of a row the last `axes` are cut, which are chosen between first, the shape of the rest, and its axes."""
+    length, pieces = math.prod(shape[axis] for axis in axes), 1
+    while length % _ROWS == 0 and length // _ROWS >= _LONG_ROW and _tables((length // _ROWS,), (0,)) is not None:
+        length, pieces = length // _ROWS, pieces * _ROWS
+    if pieces == 1:
+        return 1, shape, axes
+    left = (*shape[: len(shape) - len(axes)], length)
+    return pieces, left, (len(left) - 1,)
+
+
+def _of_pieces(x: Any, shape: tuple[int, ...], greatest: bool) -> Any:
+    """What is chosen of the pieces of rows, an array of `shape`."""
+    choose = max_p if greatest else min_p
+    length, batch = shape[-1], math.prod(shape[:-1])
+    count = math.prod(aval_of(x).shape) // (batch * length)
+    while count > 1:
+        x = reshape(x, (batch, count * length))
+        each = count // _ROWS * length
+        pieces = [
+            slice_p(x, start_indices=(0, i * each), limit_indices=(batch, (i + 1) * each), strides=None)
+            for i in range(_ROWS)
+        ]
+        (x,) = optimization_barrier_p(_chosen(pieces, choose))
+        count //= _ROWS
+    return reshape(x, shape)
 
 
 def _tables(shape: Sequence[int], axes: Sequence[int]) -> list[tuple[int, int]] | None:

@@ -23,7 +23,7 @@ from ..xla.cpu_tuning import (
     SUMS_OF_SHORT_ROWS,
 )
 from .arg_places import found_in_two_steps, place_in_two_steps
-from .choices import by_choices, by_slices, is_by_choices, is_by_slices
+from .choices import by_choices, by_chosen_rows, by_slices, is_by_choices, is_by_chosen_rows, is_by_slices
 from .elementwise import abs_p, div_p, eq_p, exp_p, log_p, max_p, min_p, ne_p, not_p, real_p
 from .families import Discrete, Reduce, Structural, check_kind, is_zero, pure, scalar_like, zero_of
 from .linear import (
@@ -110,10 +110,13 @@ class ReduceChoose(ReduceBy):
             return in_longer_rows(ctx, x, rows, identity, lambda x: self.lower(ctx, x, axes=(1,)))
         operand, out = ctx.avals_in[0], ctx.avals_out[0]
         loses = loses_nan(operand, ctx.module.platform)
+        choose = max_p if self is reduce_max_p else min_p
         if loses and is_by_slices(ctx, axes):
             ctx.rewritten("written as the slices' own, which keeps NaN", MAX_BY_CHOICES)
-            choose = max_p if self is reduce_max_p else min_p
             return ctx.inline(lambda x: by_slices(x, axes, choose), x)
+        if loses and is_by_chosen_rows(ctx, axes):
+            ctx.rewritten("written as choices between rows, which keep NaN", MAX_BY_CHOICES)
+            return ctx.inline(lambda x: by_chosen_rows(x, axes, choose), x)
         if loses and is_by_choices(ctx, axes):
             ctx.rewritten("written as choices that keep NaN, in vectors", MAX_BY_CHOICES)
             return by_choices(ctx, x, self.identity(operand.dtype), "GT" if self is reduce_max_p else "LT", axes)

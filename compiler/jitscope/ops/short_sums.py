@@ -2,7 +2,8 @@
 
 XLA's library sums such arrays row by row, at some nanoseconds for each row and operation, however short it is. Here a sum over the last axis is that of the
 axis' slices, from the first to the last, and a sum over axes before it is one of longer rows: several rows side by side, whose
-sums are then summed. (Where no number of rows fits, zeros follow the last.)
+sums are then summed. (Where no number of rows fits, zeros follow the last.) A sum over a last axis and others with an axis between them that is kept, as in
+normalization by groups of features, is first one over the others, along rows of all that follows them.
 
 Sums over the last axis are taken in the order of XLA's own loops; others differ from XLA's by the rounding of a sum of n terms: at most 2 n eps times the sum of
 their magnitudes.
@@ -24,6 +25,8 @@ from ..xla.cpu_tuning import SUMS_OF_SHORT_ROWS
 _DTYPES = ("float32", "float64")
 _WIDE, _WIDEST = 64, 256
 """How many numbers longer rows have: XLA's library adds them in vectors."""
+_LEAST_ROWS, _LONGEST = 16, 4096
+"""How many rows are added before the last axis is, and how long they are at most."""
 
 
 def of_short_rows(ctx: Any, x: Any, axes: Sequence[int]) -> Any:
@@ -36,9 +39,32 @@ def of_short_rows(ctx: Any, x: Any, axes: Sequence[int]) -> Any:
         return in_longer_rows(ctx, x, rows, 0, lambda x: ctx.reduce(x, 0, ctx.hlo.add, (1,)))
     last = [axis for i, axis in enumerate(axes) if aval.ndim - axis == len(axes) - i]
     others, length = axes[: len(axes) - len(last)], math.prod(aval.shape[axis] for axis in last)
+    if (found := _of_others_first(ctx, x, axes[: -len(last)] if last else [], length)) is not None:
+        return found
     if len(axes) == aval.ndim or not 1 < length <= SUMS_OF_SHORT_ROWS.value["added"]:
         return None
     return _of_slices(ctx, x, length, len(last), others)
+
+
+def _of_others_first(ctx: Any, x: Any, others: Sequence[int], length: int) -> Any:
+    """The sum over the last axes, of so many elements together, and the `others`; None where there are none, where nothing is kept between, or few rows."""
+    (aval,), (out,) = ctx.avals_in, ctx.avals_out
+    if not others or list(others) != list(range(others[0], others[-1] + 1)) or not 1 < length <= _WIDE:
+        return None
+    batch, count = math.prod(aval.shape[: others[0]]), math.prod(aval.shape[a] for a in others)
+    row = aval.size // (batch * count)
+    if count < _LEAST_ROWS or not length < row <= _LONGEST:
+        return None
+    ctx.rewritten("written as a sum over the first axes, then over the last", SUMS_OF_SHORT_ROWS)
+    before, between = aval.update(shape=(batch, count, row)), aval.update(shape=(batch, row))
+    ctx.avals_in, ctx.avals_out = [before], [between]
+    x = ctx.reshape(x, before)
+    x = of_short_rows(ctx, x, (1,)) or ctx.reduce(x, 0, ctx.hlo.add, (1,))
+    groups = aval.update(shape=(batch, row // length, length))
+    ctx.avals_in, ctx.avals_out = [groups], [out]
+    x = ctx.reduce(ctx.reshape(x, groups), 0, ctx.hlo.add, (2,))
+    ctx.avals_in = [aval]
+    return ctx.reshape(x, out)
 
 
 def side_by_side(ctx: Any, axes: Sequence[int]) -> tuple[int, int, int] | None:

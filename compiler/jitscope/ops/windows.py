@@ -19,7 +19,7 @@ from ..xla.cpu_tuning import WINDOWS_BY_SLICES
 from . import taps
 from .elementwise import max_p, min_p
 from .families import Linear, Structural, check_kind, is_zero, pure, zero_of
-from .linear import pad_p, scalar_zero
+from .linear import broadcast_in_dim, pad_p, reshape, scalar_zero
 from .reduce import highest, lowest
 
 
@@ -122,6 +122,9 @@ class ReduceWindowSum(ReduceWindow, Structural):
         return taps.summed(x, window)
 
     def transpose_to(self, ct, aval, /, *, window_dimensions, window_strides, padding, base_dilation, window_dilation):
+        plain = {*base_dilation, *window_dilation} == {1} and is_static((*aval.shape, *aval_of(ct).shape))
+        if plain and all(k <= s for k, s in zip(window_dimensions, window_strides)):
+            return _over_windows(ct, aval, window_dimensions, window_strides, padding)
         reach = dilated(window_dimensions, window_dilation)
         spread, apart = dilated(aval.shape, base_dilation), dilated(aval_of(ct).shape, window_strides)
         config = []
@@ -133,6 +136,29 @@ class ReduceWindowSum(ReduceWindow, Structural):
             padded, window_dimensions=window_dimensions, window_strides=base_dilation,
             padding=((0, 0),) * aval.ndim, base_dilation=(1,) * aval.ndim, window_dilation=window_dilation,
         )  # fmt: skip
+
+
+def _over_windows(
+    ct: Any, aval: ShapedArray, sizes: Sequence[int], strides: Sequence[int], padding: Sequence[tuple[int, int]]
+) -> Any:
+    """An array of `aval` with each element of `ct` wherever its window was, windows that do not overlap; 0 elsewhere."""
+    shape = aval_of(ct).shape
+    apart = [axis for axis, s in enumerate(strides) if s > 1]
+    at = {axis: axis + sum(a < axis for a in apart) for axis in range(len(shape))}
+    wide, gaps = [0] * (len(shape) + len(apart)), [(0, 0, 0)] * (len(shape) + len(apart))
+    for axis, n in enumerate(shape):
+        wide[at[axis]] = n
+        if axis in apart:
+            wide[at[axis] + 1] = sizes[axis]
+            gaps[at[axis] + 1] = (0, strides[axis] - sizes[axis], 0)
+    zero = scalar_zero(aval.dtype)
+    ct = broadcast_in_dim(ct, tuple(wide), tuple(at.values()))
+    if any(map(any, gaps)):
+        ct = pad_p(ct, zero, padding_config=tuple(gaps))
+    flat = [n * s for n, s in zip(shape, strides)]
+    ct = reshape(ct, tuple(flat))
+    config = tuple((-low, n + low - m, 0) for n, m, (low, _) in zip(aval.shape, flat, padding))
+    return pad_p(ct, zero, padding_config=config) if any(map(any, config)) else ct
 
 
 class ReduceWindowChoose(ReduceWindow):

@@ -195,19 +195,21 @@ NAN_OF_MAX = Tuning(
 MAX_BY_CHOICES = Tuning(
     "The greatest (or least) float along last axes is found by choices that keep NaN, in vectors (`ops/choices.py`), where their length is at most "
     "`steps`, or tables of columns of no more and of 8 to 32 columns; over at most so many elements of other axes, as in poolings, it is that of so many "
-    "`slices`: XLA's library loses NaN, and with a look for it reads an array twice.",
+    "`slices`; over more of them, with long rows behind, it is chosen between rows: XLA's library loses NaN, and with a look for it reads an array twice.",
     "jnp.max along rows of 3, 10, 32, 96, 256, 1,000 and 32,000, with 0.12.0.1: 0.18, 0.34, 0.72, 0.69, 0.76, 0.52 and 0.84 of the time, of squares of "
-    "them 0.14 to 0.58; of 1,000,000 numbers: 0.60, of 4,194,304: 0.43 (with 0.10.2 rows of more than 32: 1.5). Poolings of 2 × 2: 0.19 to 0.40",
+    "them 0.14 to 0.58; of 1,000,000 numbers: 0.60, of 4,194,304: 0.43 (with 0.10.2 rows of more than 32: 1.5); rows of 1,024, 4,096 and 32,768, of which pieces are "
+    "chosen between first: 0.49, 0.55 and 0.52. Poolings of 2 × 2: 0.19 to 0.40. Along the columns of 1,000 × 1,000, 64 × 50,000 and 10,000 × 100: 0.54, 0.32 and 0.20",
     "XLA's library keeps NaN",
     {"steps": 32, "slices": 4},
     jaxlibs=("0.11.", "0.12."),
 )
 SUMS_OF_SHORT_ROWS = Tuning(
     "Floats whose last axis is short, in an array of at least so many `elements`, are summed over this axis, or last axes, of at most so many (`added`) as "
-    "slices; over all axes before a last one of at most so many (`kept`) they are summed, and their greatest and least found, in longer rows "
+    "slices; over all axes before a last one of at most so many (`kept`) they are summed, and their greatest and least found, in longer rows; over others and then a last axis, with one between that is kept, they are summed in this order "
     "(`ops/short_sums.py`): XLA's library goes through such an array row by row.",
     "120,000 numbers in rows of 2, 3, 4 and 8, with 0.12.0.1: x.sum(1) 0.15, 0.21, 0.30 and 0.45 of the time, of exponentials 0.12 to 0.5, compiled in some 20 to 35 ms "
-    "more (rows of 10, on two cores: no gain); x.sum(0) 0.22, 0.34, 0.35 and 0.6; the norms of 100,000 points in space 0.1, with 0.11.2 0.13, with 0.10.2 0.11",
+    "more (rows of 10, on two cores: no gain); x.sum(0) 0.22, 0.34, 0.35 and 0.6; the norms of 100,000 points in space 0.1, with 0.11.2 0.13, with 0.10.2 0.11; "
+    "8 × 32 × 32 × 8 × 8 over axes 1, 2 and 4: 0.27, normalization by groups of features 0.41, its gradient 0.63",
     "XLA's library sums short rows as fast as long ones",
     {"elements": 1 << 15, "added": 8, "kept": 16},
 )

@@ -97,3 +97,19 @@ def test_tables_cover_what_is_reduced(shape: list[int], data: st.DataObject) -> 
         assert 1 < steps <= most and length % (lanes * steps) == 0
         length = left = left // steps
     assert left <= most
+
+
+ROWS = {(1000, 70): (0,), (3, 77, 64): (1,), (20, 30, 5, 64): (0, 1), (17, 4096): (0,), (2, 150, 16, 8): (1,)}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shape", ROWS, ids=str)
+def test_long_rows_are_chosen_between(shape: tuple[int, ...], dtype: str) -> None:
+    axes = ROWS[shape]
+    with jx.enable_x64(dtype == "float64"):
+        x = np.random.default_rng(0).standard_normal(shape).astype(dtype)
+        x.flat[[0, x.size // 2, x.size - 1]] = np.nan, -np.inf, np.nan
+        for name in ("max", "min"):
+            function = jx.jit(lambda x, name=name: getattr(jnp, name)(x, axis=axes))
+            np.testing.assert_array_equal(function(x), getattr(np, name)(x, axis=axes))
+            assert not HOLDS or "between rows" in str(function.lower(x).rewrites()[0])

@@ -281,3 +281,22 @@ def test_parameters_of_operations_hash_by_content() -> None:
     x, i = np.ones((3, 2), np.float32), np.zeros((1, 1), np.int32)
     closed = trace_to_jaxpr(lambda x, i: [ix.gather(x, i, ROWS, (1, 2))], [aval_of(x), aval_of(i)])
     assert not structural_hash(closed).kept
+
+
+@pytest.mark.parametrize(
+    ("sizes", "strides", "padding"),
+    [
+        ((2, 2), (2, 2), [(0, 0), (0, 0)]),
+        ((2, 3), (3, 3), [(1, 2), (0, 0)]),
+        ((1, 2), (1, 4), [(0, 0), (-1, 2)]),
+        ((3, 1), (4, 2), [(2, 0), (1, 1)]),
+        ((2, 2), (1, 2), [(1, 1), (0, 1)]),  # these overlap
+    ],
+)
+def test_the_derivative_of_a_sum_over_windows(sizes: Any, strides: Any, padding: Any) -> None:
+    x = np.arange(63.0, dtype=np.float32).reshape(7, 9)
+    total = lambda x: jx.lax.reduce_window(x, 0.0, jx.lax.add, sizes, strides, padding)
+    weights = np.arange(1.0, 1.0 + total(x).size, dtype=np.float32).reshape(total(x).shape)
+    each = np.stack([np.asarray(total(one.reshape(7, 9))) for one in np.eye(63, dtype=np.float32)])
+    got = jx.grad(lambda x: jnp.sum(total(x) * weights))(x)
+    np.testing.assert_array_equal(got, (each * weights).sum((1, 2)).reshape(7, 9))

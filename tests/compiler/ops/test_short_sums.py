@@ -71,6 +71,8 @@ def test_numbers_that_are_none_stay(rows: int, axis: int) -> None:
         ((5000, 4, 2), (1, 2)),
         ((70, 70, 16), (0, 1)),
         ((4, 40, 40, 8, 4), (1, 2, 4)),
+        ((2, 30, 30, 4, 20), (1, 2, 4)),
+        ((900, 2, 3, 64), (0, 3)),
     ],
 )
 def test_these_are_written_so(shape: tuple[int, ...], axes) -> None:
