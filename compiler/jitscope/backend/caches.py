@@ -107,12 +107,13 @@ MAX_KEYS = 4096
 class Caches:
     """The two caches of one function under one set of jit options: `calls` finds the program of a call as it was written,
     `traces` the trace for its arguments' structure and avals. `number` is the function's; `cleared` and `dropped` count how
-    often its traces were forgotten."""
+    often its traces were forgotten. `unfinished` has the keys of the traces that run now, with their threads."""
 
-    __slots__ = ("__weakref__", "calls", "cleared", "dropped", "number", "traces")
+    __slots__ = ("__weakref__", "calls", "cleared", "dropped", "number", "traces", "unfinished")
 
     def __init__(self, number: int):
         self.number, self.cleared, self.dropped = number, -1, 0
+        self.unfinished: set[Any] = set()
         self.clear()
 
     def remember(self, cache: dict[Any, Any], key: Any, value: Any) -> None:

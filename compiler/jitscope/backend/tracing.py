@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -78,11 +79,11 @@ def traced_for(
     )
     traced = caches.traces.get(key)
     if records.trying.get():
-        return _trace(function, arguments, avals, device, layouts)
+        return _trace(function, arguments, avals, device, layouts, key)
     if traced is None:
         if notices.listeners:
             _tell_static_arrays(arguments.dynamic)
-        traced = _trace(function, arguments, avals, device, layouts)
+        traced = _trace(function, arguments, avals, device, layouts, key)
         if not any(getattr(c, "transient", False) for c in traced.closed.consts):
             caches.remember(caches.traces, key, traced)
     elif device is not None and (
@@ -92,6 +93,12 @@ def traced_for(
         traced = _known(function, traced, device, layouts)
         caches.remember(caches.traces, key, traced)
     return traced
+
+
+_ENDLESS = (
+    "calls itself with arguments of the same types while it is traced, and no value is known there that could end that: "
+    "write the repetition as lax.while_loop or lax.fori_loop, or make the argument static that counts it"
+)
 
 
 def _laid_out(leaves: Sequence[Leaf], layouts: Sequence[str]) -> tuple[Leaf, ...]:
@@ -109,8 +116,11 @@ def _known(function: JitFunction, traced: TraceEntry, device: Any, layouts: tupl
 
 
 def _trace(
-    function: JitFunction, arguments: Arguments, avals: tuple, device: Any, layouts: tuple[str, ...]
+    function: JitFunction, arguments: Arguments, avals: tuple, device: Any, layouts: tuple[str, ...], key: TraceKey
 ) -> TraceEntry:
+    unfinished, here = function._caches.unfinished, (threading.get_ident(), key)
+    if here in unfinished:
+        raise RecursionError(message_here(f"{function._name} {_ENDLESS}"))
     names = tuple(arguments.names())
     signature = _signature(function, arguments, names, avals, device)
     signature = signature._replace(leaves=_laid_out(signature.leaves, layouts))
@@ -129,6 +139,7 @@ def _trace(
 
     debug = DebugInfo(function._name, names, (), source.position_of_function(function._fun))
     detail: dict[str, Any] = {"nested": device is None}
+    unfinished.add(here)
     try:
         closed = trace_to_jaxpr(flat, avals, debug)
     except Exception as error:
@@ -137,6 +148,8 @@ def _trace(
         if device is not None:
             keep_numbers(error, arguments.leaves)
         raise
+    finally:
+        unfinished.discard(here)
     if notices.trace_listeners:
         args, kwargs = arguments.filled(avals)
         notices.tell_trace(closed, function._fun, tuple(args), kwargs)

@@ -14,7 +14,7 @@ from .trace import Tracer
 def remember_stale_operand(error: BaseException, operands: Iterable[Any]) -> None:
     """Note on an error which of the values that the failing operation was given is a tracer of a trace that has ended. An error that says
     itself what it tells of stays as it is."""
-    if hasattr(error, "sharp_bit") or hasattr(error, _KEPT):
+    if hasattr(error, "sharp_bit") or hasattr(error, _KEPT) or isinstance(error, RecursionError):
         return
     stale = next((x for x in operands if isinstance(x, Tracer) and is_over(x)), None)
     if stale is not None:

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 MOST, LAST = 3_000, 1_000
 """Equations up to which all are kept; of more, those that lead to the error, and so many that were recorded last."""
 
+DEEPEST = 16
+"""So many traces inside one another are kept: deeper than that is endless recursion, and to look at all frames for each of them is slow."""
+
 
 class UnfinishedTrace(NamedTuple):
     """A trace that an error ended. `guilty` are the variables that the failing operation was given, `where` the user's line that
@@ -62,6 +65,8 @@ def keep(
     """Keep a trace on the error that ends it; `of` gives the variable of this trace that stands for a value, or None."""
     with suppress(Exception):  # an error on its way must not become another
         inner = unfinished(error)
+        if len(inner) == DEEPEST:
+            return
         frames = _inside(error)
         guilty, where = _guilty(frames, of)
         if inner:  # the library's frame that has some need not have all that the call was given
@@ -85,7 +90,7 @@ def keep(
 def keep_numbers(error: BaseException, leaves: Sequence[Any]) -> None:
     """Keep the values of booleans and integers that the outermost trace was called with."""
     traces = unfinished(error)
-    if traces:
+    if 0 < len(traces) < DEEPEST:
         with suppress(Exception):  # likewise
             traces[-1] = traces[-1]._replace(
                 numbers={i: x if isinstance(x, int) else x.item() for i, x in enumerate(leaves) if is_count(x)}

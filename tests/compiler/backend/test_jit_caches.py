@@ -96,6 +96,30 @@ def test_transformations_of_a_jitted_function_compile_once():
             np.testing.assert_array_equal(a, b)
 
 
+@pytest.mark.parametrize("of_one_function", [True, False])
+def test_endless_recursion_ends_soon(of_one_function: bool):
+    """At the second trace for the same types, as in JAX; with functions made anew, where Python ends it."""
+
+    def fresh(x):
+        return jx.jit(lambda y: fresh(y))(x)
+
+    itself = jx.jit(lambda n, x: mul(itself(n - 1, x), x))
+    with steps() as seen, pytest.raises(RecursionError) as raised:
+        itself(3, X) if of_one_function else fresh(X)
+    error: Any = raised.value
+    assert not getattr(error, "__notes__", []), "nothing was kept beyond its trace"
+    assert seen["trace"] == 0 and len(error.unfinished) == (1 if of_one_function else 16)
+    assert not of_one_function or str(error).startswith("<lambda> calls itself with arguments of the same types")
+
+
+def test_recursion_over_other_shapes_and_static_numbers_ends_by_itself():
+    count = jx.jit(lambda n, x: mul(count(n - 1, x), x) if n else x, static_argnums=0)
+    total_of = jx.jit(lambda x: x[0] if x.shape[0] == 1 else x[0] + total_of(x[1:]))
+    for _ in range(2):
+        np.testing.assert_allclose(count(3, X), X**4, rtol=1e-6)
+        np.testing.assert_allclose(total_of(X), X.sum(), rtol=1e-6)
+
+
 def test_globals_are_seen_anew_when_a_function_is_made_again():
     scope: dict[str, Any] = {"mul": mul, "scale": 2.0}
     for scale in (2.0, 3.0):
