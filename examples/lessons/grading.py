@@ -18,6 +18,7 @@ import real_jax
 from predict import Verdict, cards
 
 import jitscope
+from jitscope.core.words import counted
 from jitscope_scope.advise import look, program
 from jitscope_scope.observe import ledger
 from jitscope_scope.regions import Cell
@@ -68,7 +69,8 @@ def called(function, *args):
 
 
 def same_as(reference, draw, draws=5, tolerance=1e-4):
-    """The results of both functions agree on `draws` random inputs: structure, shapes and numbers (relative to the largest one)."""
+    """The results of both functions agree on `draws` random inputs: how many arrays there are, their shapes and numbers (relative to the
+    largest one)."""
 
     def requirement(function, rng):
         for _ in range(draws):
@@ -80,17 +82,33 @@ def same_as(reference, draw, draws=5, tolerance=1e-4):
 
 
 def agree(found, wanted, args, tolerance=1e-4):
-    """Raises Complaint where a result differs from what it should be."""
-    mine, theirs = jx.tree.leaves(found), jx.tree.leaves(wanted)
+    """Raises Complaint where a result differs from what it should be: in how many arrays it has, in their shapes, or in their numbers."""
+    mine, theirs = _by_path(found), _by_path(wanted)
     if len(mine) != len(theirs):
-        raise Complaint(f"a call {_call(args)} gives {len(mine)} arrays, and should give {len(theirs)}.")
-    for one, other in zip(mine, theirs):
-        one, other = _values(one), _values(other)
-        if one.shape != other.shape:
-            raise Complaint(f"a call {_call(args)} gives the shape {one.shape}, and should give {other.shape}.")
+        lacks, more = [path for path in theirs if path not in mine], [path for path in mine if path not in theirs]
+        apart = [
+            f"{', '.join(paths)} {what}"
+            for paths, what in ((lacks, "missing"), (more, "too many"))
+            if all(paths) and paths
+        ]
+        raise Complaint(
+            f"a call {_call(args)} gives {counted(len(mine), 'array')}, and should give {len(theirs)}{': ' if apart else ''}{'; '.join(apart)}."
+        )
+    pairs = [(path, _values(one), _values(other)) for (path, one), other in zip(mine.items(), theirs.values())]
+    if apart := [(path, one.shape, other.shape) for path, one, other in pairs if one.shape != other.shape]:
+        said = "; ".join(
+            f"the shape {one}{' at ' if path else ''}{path}, and should give {other}" for path, one, other in apart
+        )
+        raise Complaint(f"a call {_call(args)} gives {said}.")
+    for _, one, other in pairs:
         scale = np.abs(other[np.isfinite(other)]).max(initial=0.0)
         if not np.allclose(one, other, rtol=tolerance, atol=tolerance * scale, equal_nan=True):
             raise Complaint(f"a call {_call(args)} gives {_shortly(one)}, and should give {_shortly(other)}.")
+
+
+def _by_path(result):
+    """The arrays of a result by where they stand in it: `['w'][0]`."""
+    return {jx.tree_util.keystr(path): leaf for path, leaf in jx.tree_util.tree_leaves_with_path(result)}
 
 
 def programs(at_most, calls):

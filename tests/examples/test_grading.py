@@ -39,6 +39,25 @@ def test_what_a_result_lacks_is_a_complaint_and_raises_nothing() -> None:
     assert not verdict and "AttributeError: 'object' object has no attribute 'mass'" in verdict.said
 
 
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        ({"w": jnp.ones(2)}, "gives 1 array, and should give 3: ['b'], ['c'][0] missing"),
+        ({"w": 1.0, "a": 2.0, "d": 3.0, "e": 4.0}, "3: ['b'], ['c'][0] missing; ['a'], ['d'], ['e'] too many"),
+        (jnp.ones(2), "gives 1 array, and should give 3: ['b'], ['c'][0], ['w'] missing."),
+        (
+            {"w": jnp.ones(3), "b": 0.0, "c": [jnp.ones(4)]},
+            "gives the shape (4,) at ['c'][0], and should give (); the shape (3,) at ['w'], and should give (2,).",
+        ),
+        ({"w": jnp.ones(2), "b": 0.0, "c": (1.0,)}, ""),
+    ],
+)
+def test_all_that_a_result_lacks_is_told(found: Any, said: str) -> None:
+    wanted = {"w": np.ones(2), "b": np.zeros(()), "c": [np.ones(())]}
+    verdict = grading.grade(lambda: found, grading.same_as(lambda: wanted, lambda rng: (), draws=1))
+    assert said in verdict.said and bool(verdict) == (not said)
+
+
 def test_colours_of_a_terminal_are_no_part_of_a_sentence() -> None:
     class Coloured:
         def __repr__(self) -> str:
