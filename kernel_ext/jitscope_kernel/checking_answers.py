@@ -11,7 +11,6 @@ from urllib.parse import quote
 from jitscope.core.words import counted, cut, listed
 from jitscope_scope.advise import CATALOGUE, Diagnostic
 from jitscope_scope.advise.pages import address_of, page_of
-from jitscope_widgets.escapes import sentence
 
 
 @dataclass(frozen=True)
@@ -159,7 +158,7 @@ _SEVERITIES = {"info": "remark"}
 
 def _found_text(one: PlacedDiagnostic, *alike: PlacedDiagnostic) -> str:
     severity = _SEVERITIES.get(one.one.severity, one.one.severity)
-    lines = [f"{_place(one)}: {one.one.id} ({severity})", f"  {sentence(one.one.message)}"]
+    lines = [f"{_place(one)}: {one.one.id} ({severity})", f"  {one.one.message}"]
     lines += [f"  {line}" for line in _evidence(one.one)]
     lines += [f"  fix: {one.one.fix.text}"] if one.one.fix.text else []
     if alike:

@@ -18,7 +18,7 @@ from jitscope_scope import jaxwatch, observe
 from jitscope_scope.advise import CATALOGUE, WHY, Diagnostic, Fix, Span, heard, look, silencer, together
 from jitscope_scope.advise.code.ipython import edits_in, lines_in, python_of
 from jitscope_scope.advise.code.sharing import with_arrays
-from jitscope_scope.advise.pages import address_of
+from jitscope_scope.advise.pages import address_of, title_of
 from jitscope_scope.advise.program import of_cells
 from jitscope_scope.advise.repair import repaired
 from jitscope_scope.advise.run.errors import TO_DO, explained
@@ -285,7 +285,7 @@ def _item(cell: Cell, one: Diagnostic) -> DiagnosticDocument:
     return {
         "id": one.id,
         "severity": one.severity,
-        "title": CATALOGUE[one.id].title,
+        "title": title_of(one.id),
         "message": one.message,
         "why": f"{imported_in(cell.file).own(WHY[one.id])} {_page(one.id)}",
         "evidence": [line for line in one.evidence if line.strip(" ^~")],  # views underline the code itself

@@ -53,13 +53,13 @@ def test_values_are_looked_at_when_asked(shell):
 
 
 OUTSIDE = {
-    "jnp.take(x, i)": "index 7 is outside of axis 0, which has size 5: the element at the edge is read, or NaN.",
-    "x[i]": "index 7 is outside of axis 0, which has size 5: the element at the edge is read.",
-    "x.at[i].set(9.0)": "index 7 is outside of axis 0, which has size 5: what is written there is dropped.",
-    "x.at[i].add(9.0)": "index 7 is outside of axis 0, which has size 5: what is written there is dropped.",
-    "jax.lax.dynamic_update_index_in_dim(x, 9.0, i, 0)": "index 7 is outside of axis 0, which has size 5: the element at the edge is written.",
-    "jax.lax.dynamic_slice_in_dim(x, i, 2)": "the window 7:9 is outside of axis 0, which has size 5: the window is moved until it fits.",
-    "jax.vmap(lambda r: r[i])(m)": "index 7 is outside of its axis, which has size 5: the element at the edge is read.",
+    "jnp.take(x, i)": "Index 7 is outside of axis 0, which has size 5: the element at the edge is read, or NaN.",
+    "x[i]": "Index 7 is outside of axis 0, which has size 5: the element at the edge is read.",
+    "x.at[i].set(9.0)": "Index 7 is outside of axis 0, which has size 5: what is written there is dropped.",
+    "x.at[i].add(9.0)": "Index 7 is outside of axis 0, which has size 5: what is written there is dropped.",
+    "jax.lax.dynamic_update_index_in_dim(x, 9.0, i, 0)": "Index 7 is outside of axis 0, which has size 5: the element at the edge is written.",
+    "jax.lax.dynamic_slice_in_dim(x, i, 2)": "The window 7:9 is outside of axis 0, which has size 5: the window is moved until it fits.",
+    "jax.vmap(lambda r: r[i])(m)": "Index 7 is outside of its axis, which has size 5: the element at the edge is read.",
 }
 
 

@@ -10,7 +10,7 @@ import pytest
 from jitscope_widgets import bundle, html, jaxpr_lines, text, words
 from jitscope_widgets.answers import Answers
 from jitscope_widgets.envelope import unpack
-from jitscope_widgets.escapes import columns, sentence
+from jitscope_widgets.escapes import columns
 from jitscope_widgets.painter import with_counterparts
 from jitscope_widgets.view.chart_svg import chart_svg, timeline_svg
 from jitscope_widgets.view.parts import Axis, Chart, Series, Span, Timeline
@@ -30,19 +30,6 @@ def test_sharp_bits_are_counted_once() -> None:
     assert counted(bits("warning")) == "1 sharp bit (warning)"
     assert counted(bits("warning", "warning")) == "2 sharp bits (warnings)"
     assert counted(bits("info", "error", "info")) == "3 sharp bits: 1 error, 2 remarks"
-
-
-@pytest.mark.parametrize(
-    ("said", "begins"),
-    [
-        ("arrays cannot be changed", "Arrays"),
-        ("how often it runs", "How"),
-        ("it takes 3 s", "It"),
-        ("print sees", "print"),
-    ],
-)
-def test_a_sentence_begins_with_a_capital_unless_it_begins_with_a_name(said: str, begins: str) -> None:
-    assert sentence(said).startswith(begins)
 
 
 def test_an_expression_is_no_file() -> None:

@@ -13,9 +13,6 @@ _UNSHOWABLE = re.compile(f"[\x00-\x1f{_STEERING}]")
 _UNSHOWABLE_IN_LINES = re.compile(f"[\x00-\x08\x0b-\x1f{_STEERING}]")
 
 _CODE = re.compile(r"`([^`]+)`")
-_BEGINNING = re.compile(
-    r"^(this|the|an?|each|both|these|no|every|its?|one|here|arrays|random|compiled|how|what|reverse|for|there)(?= )"
-)
 
 
 def clean(text: object) -> str:
@@ -39,13 +36,8 @@ def escape(text: object) -> str:
 
 
 def prose(text: object) -> str:
-    """Words with `code` in them as HTML, beginning as a sentence does; lines are kept."""
-    return "<br>".join(_CODE.sub(r"<code>\1</code>", escape(line)) for line in clean_lines(sentence(text)))
-
-
-def sentence(text: object) -> str:
-    """Words that begin as a sentence does, unless they begin with a name."""
-    return _BEGINNING.sub(lambda match: match[0].capitalize(), str(text).strip())
+    """Words with `code` in them as HTML; lines are kept."""
+    return "<br>".join(_CODE.sub(r"<code>\1</code>", escape(line)) for line in clean_lines(text))
 
 
 def columns(text: str) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -63,6 +64,9 @@ class Diagnostic:
     lower: Severity | None = field(default=None, compare=False)
     """How severe this one is, where that is less than its id says: a look cannot know whether it fails."""
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "message", _begun(self.message))
+
     @property
     def severity(self) -> Severity:
         """ "error" raises, "warning" gives a wrong result in silence, "info" is slow or misleading."""
@@ -93,6 +97,18 @@ class Diagnostic:
             "evidence": list(self.evidence),
             "origin": self.origin,
         }
+
+
+def _begun(text: str) -> str:
+    """Words that begin as a sentence does, unless they begin with a name."""
+    return _PROSE.sub(lambda found: found[0].capitalize(), text)
+
+
+_PROSE = re.compile(
+    "^(this|the|an?|each|both|these|no|every|its?|one|here|there|how|what|for|under|arrays|arguments?|static argument|random|compiled|"
+    "reverse(-mode)?|index(?= -?[0-9])|integers)(?= )"
+)
+"""What sentences begin with, and names hardly do."""
 
 
 def applied(text: str, edits: Iterable[Edit]) -> str:

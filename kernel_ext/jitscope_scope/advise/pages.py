@@ -20,10 +20,15 @@ class Example(NamedTuple):
     right: str
 
 
+def title_of(id: str) -> str:
+    """What a sharp bit is, as a sentence without its full stop. Raises KeyError for an id that there is not."""
+    title = CATALOGUE[id].title
+    return f"{title[0].upper()}{title[1:]}"
+
+
 def page_of(id: str) -> str:
     """The page of a sharp bit, in Markdown, without its heading. Raises KeyError for an id that there is not."""
-    title, example = CATALOGUE[id].title, examples()[id]
-    said = f"{title[0].upper()}{title[1:]}. {WHY[id]}"
+    said, example = f"{title_of(id)}. {WHY[id]}", examples()[id]
     return "\n\n".join([said, f"```python\n{example.wrong}```", f"Instead:\n\n```python\n{example.right}```"])
 
 

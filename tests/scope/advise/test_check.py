@@ -29,6 +29,7 @@ from jitscope_scope.advise.program import read
 from jitscope_scope.advise.run.values import look_at_run
 from tests.extent import one_in
 from tests.scope.advise.programs import HEADER, Program, programs
+from tests.scope.advise.test_look import begins_well
 
 
 def ran(file: Path) -> list[PlacedDiagnostic]:
@@ -42,6 +43,7 @@ def test_a_run_finds_what_is_due_and_edits_mend_it(program: Program, tmp_path: P
     file = program.write(tmp_path)
     found = ran(file)
     assert {(one.one.id, one.line) for one in found} == program.wanted
+    assert not [one.one.message for one in found if not begins_well(one.one.message, program.text)]
     for k, one in enumerate(found):
         edits = one.one.fix.edits
         written = re.match(r"Write `([^`…]+)`", one.one.fix.text)

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+import jitscope
 from jitscope_scope.advise import look
 from jitscope_scope.advise.code.ipython import python_of
 from jitscope_scope.advise.code.text import Cell
@@ -15,8 +16,18 @@ from tests.scope.advise.programs import HEADER, Program, programs
 @pytest.mark.parametrize("program", programs(), ids=lambda p: p.name)
 def test_each_program_gives_what_is_due(program: Program) -> None:
     checked = program.checked()
-    found = {(one.id, one.span.line) for one in look(checked.text, checked.file, checked.cells)}
+    told = look(checked.text, checked.file, checked.cells)
+    found = {(one.id, one.span.line) for one in told}
     assert found <= program.wanted if program.late else found == program.wanted
+    assert not [one.message for one in told if not begins_well(one.message, checked.text)]
+
+
+def begins_well(said: str, text: str) -> bool:
+    """Whether a sentence begins with a capital, or with a name: the program's, or one of a library or of a type."""
+    first = re.match(r"[a-z]\w*", said)
+    if first is None or said[first.end()] in ".([:" or hasattr(jitscope, first[0]) or hasattr(jitscope.numpy, first[0]):
+        return True
+    return re.search(rf"\b{first[0]}\b", text) is not None
 
 
 def found(text: str, cells: tuple[Cell, ...] = ()) -> list[tuple[str, int]]:

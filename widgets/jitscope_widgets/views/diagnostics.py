@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from .. import words
-from ..escapes import clean, sentence
+from ..escapes import clean
 from ..view import inline
 from ..view.parts import Card, Cards, Code, CodeLine, Content, Edit, Ignore, Part, Place, Section, Sentence, View
 from ..words import plural
@@ -53,13 +53,13 @@ def _card(item: Diagnostic) -> Card:
 def _parts(item: Diagnostic) -> Iterator[Part]:
     if (position := item["position"]) and position["text"].strip():
         yield Code("the line", (_line(position),), "python")
-    yield Sentence(inline.prose(sentence(item["message"])))
+    yield Sentence(inline.prose(item["message"]))
     if item["evidence"]:
         yield Code("the evidence", tuple(CodeLine(clean(line)) for line in item["evidence"]))
     if item["fix"]:
         yield Edit(item["fix"])
     if item["why"]:
-        why = (inline.strong(f"{sentence(item['title'])}. "), *inline.prose(sentence(item["why"])))
+        why = (inline.strong(f"{item['title']}. "), *inline.prose(item["why"]))
         yield Section("Why", (Sentence(why),), opened=False)
     yield Ignore(item["id"], position["file"] if position else "", item["silence"])
 
