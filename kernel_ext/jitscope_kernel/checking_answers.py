@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -63,7 +64,13 @@ class Answer:
         """The answers of several files as one."""
         parts = list(parts)
         return cls(
-            tuple({(one.file, one.cell, one.line, one.one.id): one for part in parts for one in part.found}.values()),
+            tuple(
+                {
+                    (one.file, one.cell, one.line, one.one.id, one.one.span): one
+                    for part in parts
+                    for one in part.found
+                }.values()
+            ),
             tuple(one for part in parts for one in part.skipped),
             tuple(one for part in parts for one in part.ended),
             sum(part.looked for part in parts),
@@ -87,7 +94,9 @@ class Answer:
 
 def text(answer: Answer) -> str:
     """For people: each with its place, the sentence, and what to do."""
-    parts = [_found_text(*alike) for alike in _together(answer.found)]
+    several = Counter((one.file, one.cell, one.line, one.one.id) for one in answer.found)
+    twice = {place for place, count in several.items() if count > 1}
+    parts = [_found_text(twice, *alike) for alike in _together(answer.found)]
     parts += [f"{_place(one)}: the program ended here{_ending(one, answer)}" for one in answer.ended]
     parts += [f"{place}: left out: {reason}" for place, reason in _left_out(answer.skipped)]
     if not answer.looked:
@@ -156,9 +165,13 @@ _SEVERITIES = {"info": "remark"}
 """What people are told, where machines have another word."""
 
 
-def _found_text(one: PlacedDiagnostic, *alike: PlacedDiagnostic) -> str:
-    severity = _SEVERITIES.get(one.one.severity, one.one.severity)
-    lines = [f"{_place(one)}: {one.one.id} ({severity})", f"  {one.one.message}"]
+def _found_text(twice: Container[object], one: PlacedDiagnostic, *alike: PlacedDiagnostic) -> str:
+    """`twice` are the lines with several of one id, of which columns are told."""
+    severity, span = _SEVERITIES.get(one.one.severity, one.one.severity), one.one.span
+    columns = ""
+    if (one.file, one.cell, one.line, one.one.id) in twice:
+        columns = f", columns {span.column + 1}-{span.end_column}"
+    lines = [f"{_place(one)}{columns}: {one.one.id} ({severity})", f"  {one.one.message}"]
     lines += [f"  {line}" for line in _evidence(one.one)]
     lines += [f"  fix: {one.one.fix.text}"] if one.one.fix.text else []
     if alike:

@@ -25,6 +25,10 @@ from jitscope_scope import jaxwatch
 from jitscope_scope.advise.code.ipython import python_of
 
 
+_A_CALL = "and the call that made it"
+"""Of a call that is not known."""
+
+
 class NonFiniteReads:
     """The first numbers that are not finite which cells took from arrays, by file and line."""
 
@@ -33,7 +37,9 @@ class NonFiniteReads:
 
     def __call__(self, value: float, where: Position | None) -> None:
         if where is not None and len(self._first) < 100:
-            self._first.setdefault((where.file, where.line), value)
+            before = self._first.get((where.file, where.line))
+            if before is None or (value != value and before == before):  # a NaN says more than an infinity
+                self._first[where.file, where.line] = value
 
     def lines(self, ours: Callable[[str], bool]) -> dict[int, float]:
         """Those of the files that are `ours`, by line. All are forgotten."""
@@ -56,17 +62,6 @@ def offer(
     """How to hunt, in a line, for a cell whose shown result has a NaN, that named, kept or printed a number which is not finite, or
     that `debug_nans` stopped; "" where there is nothing to say. `names` are those of the session, `taken` is what the cell's lines
     took from arrays."""
-    said = _offer(cell, result, error, names, taken)
-    return said.replace(_A_CALL, "f(x)" if "f" not in names else "and the call that made it")
-
-
-_A_CALL = "\0"
-"""A call that is not known: `f(x)` in words, where that is no call of the session's own."""
-
-
-def _offer(
-    cell: str, result: Any, error: BaseException | None, names: Mapping[str, Any], taken: Mapping[int, float]
-) -> str:
     if isinstance(error, FloatingPointError) and config.settings().debug_nans:
         return f"With the numbers, the way to the result and a fix: {_asking(_body(cell))}"
     if error is not None or _MEANT.search(cell):
@@ -247,7 +242,7 @@ def _printed(body: list[ast.stmt], taken: Mapping[int, float]) -> Iterator[str]:
             if isinstance(number, Among) and not calls:
                 continue  # data that are printed may have missing values
             what = "A NaN" if math.isnan(number) else "An infinity"
-            call = calls[0] if len(calls) == 1 else _A_CALL
+            call = ", or %nans ".join(calls) if 0 < len(calls) < 3 else _A_CALL
             yield f"{what} is printed in line {line}. Where it comes from: %nans {call}"
 
 

@@ -181,7 +181,7 @@ def test_another_layout_is_told_by_its_spec(cells):
 
 def test_a_nan_that_is_printed_without_a_name(cells):
     cells.cell("f = jax.jit(lambda v: jnp.log(v - v - 1))\ndata = jnp.asarray(np.array([1, np.nan]))")
-    told = "A NaN is printed in line {}. Where it comes from: %nans f(x)"
+    told = "A NaN is printed in line {}. Where it comes from: %nans and the call that made it"
     assert told.format(1) in cells.cell("print('loss', f(x))").texts
     assert told.format(1) in cells.cell("text = f'{f(x)}'").texts
     assert told.format(2) in cells.cell("for i in range(2):\n    print(i, f(x)[0, 0])").texts
@@ -408,7 +408,7 @@ NANS = {
     "a row of a name": ("r = log_of(-x)\nr[0]", "%nans log_of(-x)"),
     "a part of a tuple": ("2, log_of(-x)", "%nans log_of(-x)"),
     "a part that is printed": ("print(log_of(-x)[0])", "%nans log_of(-x)"),
-    "one of a list": ("[2, log_of(-x)]", "%nans f(x)"),
+    "one of a list": ("[2, log_of(-x)]", "%nans and the call that made it"),
     "a name": ("r = log_of(-x)\nr", "%nans log_of(-x)"),
     "taken by float": ("val = float(log_of(-x).sum())", "%nans log_of(-x).sum()"),
 }
@@ -422,7 +422,7 @@ def test_a_nan_that_an_array_of_jax_shows_is_told(cells, kind: str, mark: str):
     ran = cells.cell(mark + cell)
     assert not ran.error
     assert [text for text in ran.texts if "NaN" in text and text.endswith(advice)], ran.texts
-    if advice != "%nans f(x)":
+    if advice != "%nans and the call that made it":
         assert "log" in jitscope_widgets.text(cells.cell(advice).document)
 
 

@@ -60,7 +60,7 @@ def test_nothing_is_said_without_one(case, capsys):
 @pytest.mark.parametrize("case", FROM_ITSELF)
 def test_no_call_is_named_that_read_what_is_gone(case):
     """The array that it was made of has the name no longer, and what gave that its first value gave no NaN."""
-    assert offered(FROM_ITSELF[case]).endswith(": %nans f(x)")
+    assert offered(FROM_ITSELF[case]).endswith(": %nans and the call that made it")
 
 
 def test_the_call_of_a_loop_is_named_that_gave_the_name_its_last_value():

@@ -376,13 +376,14 @@ def test_a_result_with_a_nan_comes_with_the_way_to_hunt_it(layer) -> None:
         "bad[1], root(bad), 2": "%nans root(bad)",
         "print('root', root(bad))": "%nans root(bad)",
         "y = root(bad)\nfor step in range(2):\n    print(f'{step} {y:.3f}')": "%nans root(bad)",
-        "y, z = root(bad), 1\nprint(f'{z} {float(y):.3f}', len('a'))": "%nans f(x)",
+        "y, z = root(bad), 1\nprint(f'{z} {float(y):.3f}', len('a'))": "%nans and the call that made it",
+        "print(root(0 * bad), root(bad))": "%nans root(0 * bad), or %nans root(bad)",
         "print('%.2f' % root(bad).item())": "%nans root(bad)",
         "%%jit\ndef other(x):\n    return jnp.log(x)\nprint(round(float(other(bad[0])), 2))": "%nans other(bad[0])",
         "seen = []\nfor k in range(2):\n    seen.append(float(root(bad)))": "%nans root(bad)",
         "log = {'loss': [0.5]}\nlog['loss'].append(root(bad).item())": "%nans root(bad)",
-        "seen = [float(root(x)) for x in (bad, bad)]": "%nans f(x)",
-        "def report():\n    y = root(bad)\n    print(float(y))\nreport()": "%nans f(x)",
+        "seen = [float(root(x)) for x in (bad, bad)]": "%nans and the call that made it",
+        "def report():\n    y = root(bad)\n    print(float(y))\nreport()": "%nans and the call that made it",
     }
     for cell, hunt in numbers.items():
         assert [text for text in layer.cell(cell).texts if text.endswith(f": {hunt}")], cell

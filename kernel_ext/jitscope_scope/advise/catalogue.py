@@ -31,6 +31,7 @@ CATALOGUE: dict[str, SharpBit] = {
     "cond-branch-mismatch": SharpBit("error", "the branches of a cond give different types"),
     "cond-runs-both": SharpBit("info", "both branches of a cond run"),
     "loop-carry-mismatch": SharpBit("error", "the carry of a loop changes its type"),
+    "loop-argument-order": SharpBit("warning", "the function of a loop takes its arguments in the other order"),
     "unrolled-loop": SharpBit("info", "a Python loop was unrolled into many equations"),
     # shapes and indexing
     "data-dependent-shape": SharpBit("error", "a shape that depends on values"),

@@ -31,6 +31,11 @@ class Span:
         """The stretch that a position is."""
         return cls(where.line, where.column, where.end_line, where.end_column)
 
+    def meets(self, other: Span) -> bool:
+        """Whether some of a file lies in both."""
+        ends = (self.end_line, self.end_column), (other.end_line, other.end_column)
+        return (self.line, self.column) < ends[1] and (other.line, other.column) < ends[0]
+
 
 @dataclass(frozen=True)
 class Edit:
@@ -74,7 +79,7 @@ class Diagnostic:
 
     @property
     def place(self) -> tuple[str, str, int]:
-        """One is shown for each id and line."""
+        """What is said of one id in one line is compared."""
         return self.id, self.file, self.span.line
 
     def in_names(self, names: Names) -> Diagnostic:
@@ -131,11 +136,34 @@ def together(looked: Iterable[Diagnostic], ran: Iterable[Diagnostic]) -> list[Di
     """What a look and a run found. An error is told once: one that a run met stands for those that the look expected in its line,
     with the edits that the look has for it."""
     looked = list(looked)
-    edits = {one.place: one.fix for one in looked if one.fix.edits}
-    ran = [replace(one, fix=edits.get(one.place, one.fix)) if not one.fix.edits else one for one in ran]
-    met = {(one.file, one.span.line) for one in ran if one.severity == "error"}
-    kept = [one for one in looked if CATALOGUE[one.id].severity != "error" or (one.file, one.span.line) not in met]
-    return distinct([*kept, *ran])
+    ran = [one if one.fix.edits else replace(one, fix=_fix_of(one, looked)) for one in ran]
+    met, expected = _errors_by_line(ran), _errors_by_line(looked)
+    for line, ends in met.items():
+        here, ids = expected.get(line, []), {one.id for one in ends}
+        beside = _besides(here, ends)
+        expected[line] = [one for one in here if one.id in ids or one in beside]  # of one id: see `distinct`
+    others = [one for one in looked if CATALOGUE[one.id].severity != "error"]
+    return distinct([*others, *(one for here in expected.values() for one in here), *ran])
+
+
+def _errors_by_line(found: Iterable[Diagnostic]) -> dict[tuple[str, int], list[Diagnostic]]:
+    lines: dict[tuple[str, int], list[Diagnostic]] = {}
+    for one in found:
+        if one.severity == "error" or (one.origin == "look" and CATALOGUE[one.id].severity == "error"):
+            lines.setdefault((one.file, one.span.line), []).append(one)
+    return lines
+
+
+def _fix_of(one: Diagnostic, looked: Iterable[Diagnostic]) -> Fix:
+    """The fix with edits that a look has for what a run found, or its own."""
+    same = [other for other in looked if other.fix.edits and other.place == one.place]
+    return next((other.fix for other in same if len(same) == 1 or other.span.meets(one.span)), one.fix)
+
+
+def _besides(looked: list[Diagnostic], known: list[Diagnostic]) -> list[Diagnostic]:
+    """What a look found in a line beside what was confirmed there: nothing, unless it found that too, and at another place."""
+    apart = [one for one in looked if not any(one.span.meets(other.span) for other in known)]
+    return apart if len(apart) < len(looked) else []
 
 
 _TOLD_BY = (
@@ -146,16 +174,30 @@ _TOLD_BY = (
 
 
 def distinct(found: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """One for each id and line, in the order of the code; of two that say the same place, the one that was confirmed by a trace
+    """One for each id and place, in the order of the code; of two that say the same place, the one that was confirmed by a trace
     or a run, or the one that is sure."""
-    best: dict[tuple[str, str, int], Diagnostic] = {}
+    lines: dict[tuple[str, str, int], list[Diagnostic]] = {}
     for one in found:
-        known = best.get(one.place)
-        surer = known is not None and known.origin == one.origin and known.lower and not one.lower
-        if known is None or (known.origin == "look" and one.origin != "look") or surer:
-            best[one.place] = one
+        lines.setdefault(one.place, []).append(one)
     for narrow, wide in _TOLD_BY:
-        for id, file, line in [place for place in best if place[0] == narrow]:
-            if (wide, file, line) in best:
-                del best[id, file, line]
-    return sorted(best.values(), key=lambda one: (one.file, one.span, one.id))
+        for id, file, line in [place for place in lines if place[0] == narrow]:
+            if (wide, file, line) in lines:
+                del lines[id, file, line]
+    kept: list[Diagnostic] = []
+    for here in lines.values():
+        known = _apart(one for one in here if one.origin != "look")
+        looked = _apart(one for one in here if one.origin == "look")
+        kept += known + (_besides(looked, known) if known else looked)
+    return sorted(kept, key=lambda one: (one.file, one.span, one.id))
+
+
+def _apart(found: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Those of one id in a line that do not meet: of others the first, or the first that is sure."""
+    kept: list[Diagnostic] = []
+    for one in found:
+        same = next((i for i, known in enumerate(kept) if known.span.meets(one.span)), None)
+        if same is None:
+            kept.append(one)
+        elif kept[same].lower and not one.lower and kept[same].origin == one.origin:
+            kept[same] = one
+    return kept

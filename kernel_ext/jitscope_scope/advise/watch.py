@@ -16,7 +16,7 @@ from .catalogue import CATALOGUE
 from .diagnostic import Diagnostic, Fix, Span, distinct
 from .run import squares
 from .run.captures import Captures
-from .run.errors import explained, in_text_of_error, says_what_is_meant
+from .run.errors import explained, in_text_of_error, says_what_is_meant, whole_call
 from .run.jax_runs import JaxLooks
 from .run.misses import missed
 from .run.programs import of_program
@@ -25,11 +25,11 @@ from .silencing import heard
 
 
 class NoticeCollector:
-    """Collects what is told in silence, one for each id and line, from its making until `stop`. What costs something to look for is told
+    """Collects what is told in silence, one for each id and place, from its making until `stop`. What costs something to look for is told
     only while someone is `thorough`."""
 
     def __init__(self, thorough: bool = False) -> None:
-        self._found: dict[tuple[str, str, int], Diagnostic] = {}
+        self._found: dict[tuple[str, str, Span], Diagnostic] = {}
         self.stop = notices.listen(self._hear, thorough)
 
     @property
@@ -44,11 +44,12 @@ class NoticeCollector:
     def _hear(self, notice: notices.Notice) -> None:
         where = notice.where
         if where is not None and not _is_meant(notice.sharp_bit, where):
-            span = Span.of(where)
+            span = Span.of(whole_call(where) if notice.sharp_bit == "trace-time-print" else where)
             lower = "warning" if CATALOGUE[notice.sharp_bit].severity == "error" else None  # the program went on
             one = Diagnostic(notice.sharp_bit, where.file, span, notice.message, Fix(notice.fix), (), "run", lower)
-            if notice.sharp_bit in _OF_TODAY or one.place not in self._found:
-                self._found[one.place] = one
+            place = one.id, one.file, span
+            if notice.sharp_bit in _OF_TODAY or place not in self._found:
+                self._found[place] = one
 
 
 class Watch:
@@ -114,7 +115,7 @@ class Watch:
         self._show_warning(message, *args, **kwargs)
 
     def found(self) -> list[Diagnostic]:
-        """What was found so far, one for each id and line, without what comments in the code silence."""
+        """What was found so far, one for each id and place, without what comments in the code silence."""
         rows = list({row.id: row for row in self._rows}.values())
         every = [*self._noticed.found, *self._failed, *missed(rows), *(one for row in rows for one in of_program(row))]
         found = distinct(every)

@@ -36,6 +36,9 @@ WHY: dict[str, str] = {
     "row, both are computed for all rows and one result is selected.",
     "loop-carry-mismatch": "The body of a loop is compiled once, for all iterations, so the carry must keep its shape and dtype. An int "
     "that becomes a float in the first pass, or an array that grows, has no single type.",
+    "loop-argument-order": "A loop gives its function two things by position, whatever their names are: fori_loop the number of the iteration "
+    "and then the carry, scan the carry and then a slice. In the other order it computes with the one in place of the other; shapes that fit by "
+    "chance hide that.",
     "unrolled-loop": "A Python loop runs while tracing, and each pass adds its equations to the program: tracing and compiling take "
     "longer with every pass. lax.fori_loop and lax.scan hold the body once.",
     # shapes and indexing

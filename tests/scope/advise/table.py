@@ -27,7 +27,7 @@ TABLE, PAGES = ("<!-- table -->\n", "<!-- end of table -->\n"), ("<!-- pages -->
 
 BY_A_LOOK_ALONE = frozenset((
     "trace-time-mutation", "host-nondeterminism", "isinstance-on-tracer", "cond-runs-both", "key-not-threaded", "update-result-dropped",
-    "numpy-alias-race", "misleading-timing",
+    "numpy-alias-race", "misleading-timing", "loop-argument-order",
 ))  # fmt: skip
 """What a run by itself does not show in the example of its page (`test_why` runs each): nothing raises, has another value or compiles."""
 

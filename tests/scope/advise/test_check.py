@@ -299,6 +299,35 @@ def test_remarks_of_one_kind_are_one_in_each_file(tmp_path: Path) -> None:
     assert len(json.loads(command("--json", str(file)).stdout)["diagnostics"]) == 3
 
 
+TWICE = """
+@jax.jit
+def f(x):
+    print(x); print(f"{x} and {x + 1}")
+    return x[7] + x[9]
+f(jnp.arange(5))
+y = jnp.zeros(3)
+y.at[0].set(1.0); y.at[1].set(2.0)
+jax.jit(lambda x: np.sin(x) + np.cos(x))(1.0)
+"""
+
+
+def test_two_of_one_kind_in_a_line_are_told_with_their_columns(tmp_path: Path) -> None:
+    file = tmp_path / "program.py"
+    file.write_text(HEADER + TWICE)
+    told = [line.rpartition("program.py: ")[2] for line in text(answered(read(str(file)), run=True)).splitlines()]
+    assert [line for line in told if line.startswith("line ")] == [
+        "line 8, columns 5-12: trace-time-print (warning)",
+        "line 8, columns 15-39: trace-time-print (warning)",
+        "line 9, columns 12-15: oob-index (warning)",
+        "line 9, columns 19-22: oob-index (warning)",
+        "line 12, columns 1-16: update-result-dropped (warning)",
+        "line 12, columns 19-34: update-result-dropped (warning)",
+        "line 13, columns 19-27: host-call-on-tracer (error)",
+        "line 13, columns 31-39: host-call-on-tracer (error)",
+        "line 13: the program ended here, as is told above",
+    ]
+
+
 def test_nothing_is_said_of_what_was_not_looked_for(tmp_path: Path) -> None:
     file = tmp_path / "program.py"
     file.write_text(HEADER + "x = jnp.zeros(3)\n")

@@ -114,6 +114,15 @@ def test_a_test_of_traced_values_leaves_an_error_certain(condition: str) -> None
     assert [one.severity for one in look(HEADER + text, "<program>")][-1] == "error"
 
 
+@pytest.mark.parametrize(("static", "enough"), [("", False), ("static_argnames='size'", True)])
+def test_a_fix_that_is_not_enough_says_what_is_left(static: str, enough: bool) -> None:
+    """The window of a traced size has no length either."""
+    text = f"@jax.jit({static})\ndef crop(x, i, size):\n    return x[i : i + size]\n"
+    [one] = look(HEADER + text, "<program>")
+    assert bool(one.fix.edits) is enough
+    assert ("That alone is not enough: `size` is not known while tracing" in one.fix.text) is not enough
+
+
 def test_a_fix_writes_no_half_call() -> None:
     text = "import time\nstep = jax.jit(lambda x, **more: x)\nstart = time.time()\n"
     text += "y = step((jnp.ones(3), jnp.ones(4)), count=2 ** 13, cells=2 ** 4)\nprint(time.time() - start)\n"

@@ -30,7 +30,7 @@ def test_0_to_a_negative_power_overflows_nothing() -> None:
 def test_a_matrix_without_an_inverse_is_singular() -> None:
     for matrix, said in (
         (np.ones((2, 2)), "the matrix is singular"),
-        (np.eye(2), "custom_linear_solve gives NaN for these operands"),
+        (np.eye(2), "the operation custom_linear_solve gives NaN for these operands"),
     ):
         bad = np.full((2, 1), np.nan, np.float32)
         assert (

@@ -47,7 +47,7 @@ OF_EVENTS: tuple[OfEvents, ...] = (
     updates.assignments, updates.views, updates.dropped, keeping.defaults, keeping.by_hash, growing.arrays, generators.unseeded,
 )  # fmt: skip
 OF_PROGRAMS: tuple[OfPrograms, ...] = (
-    functions.made_in_loops, functions.unhashable, functions.methods, numbers.integers, keys.used_twice,
+    branching.orders, functions.made_in_loops, functions.unhashable, functions.methods, numbers.integers, keys.used_twice,
     keys.not_threaded, keys.same_for_leaves, outside.stale, side_effects.raises_in_branches, outside.donated, buffers.overwritten, timing.clocks,
     updates.rebound, keeping.cached, optimizers.states, masks.masks, modules.lost_changes, modules.outer_streams, modules.equal_members, modules.shared_masks, modules.static_arrays,
     slopes.zeros,

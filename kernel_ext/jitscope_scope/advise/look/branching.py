@@ -12,6 +12,7 @@ from ..code.text import Function
 from ..code.values import METHODS, Kind, gives_array
 from ..code.walk import Event, Walk
 from ..diagnostic import Diagnostic, Fix
+from ..loop_order import SWAP, swapped
 from .making import diagnostic, rewriting, short
 
 
@@ -176,3 +177,12 @@ def _never(walk: Walk, test: ast.AST, value: ast.expr, classes: Sequence[ast.exp
         message = f"{what} while tracing, whatever was passed: `{name}` is a tracer there."
         fix = Fix(f"Look at {name}.dtype or {name}.ndim, or decide before the traced function is called.")
         yield diagnostic(walk.code, "isinstance-on-tracer", test, message, fix)
+
+
+def orders(walk: Walk) -> Iterator[Diagnostic]:
+    """loop-argument-order: functions of loops whose parameters are named in the other order."""
+    for traced in walk.functions.traced:
+        names = [name for name in parameters(traced.function) if name not in traced.bound]
+        said = swapped(traced.by, *names, sure=True) if len(names) == 2 else ""
+        if said:
+            yield diagnostic(walk.code, "loop-argument-order", traced.site, said, SWAP)

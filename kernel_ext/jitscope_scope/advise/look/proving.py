@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from ..code.text import Code
-from ..diagnostic import Diagnostic, Edit, applied, moved
+from ..diagnostic import Diagnostic, Edit, Fix, applied, moved
 
 
 Look = Callable[[Code], list[Diagnostic]]
@@ -16,14 +16,24 @@ _MOST = 10
 
 
 def proved(found: list[Diagnostic], code: Code, look: Look) -> list[Diagnostic]:
-    """Diagnostics of a program, without the edits after which something is found that was not there, or their own sharp bit
-    still is. Only the first few are looked at one by one, the edits of others are left out."""
+    """Diagnostics of a program, without the edits after which something is found that was not there, which the fix says then, or
+    their own sharp bit still is. Only the first few are looked at one by one, the edits of others are left out."""
     found = [replace(one, fix=replace(one.fix, edits=())) if _hands_on(one, code) else one for one in found]
     editing = [one for one in found if one.fix.edits]
-    if not editing or (not _overlap(editing) and _mends(editing, found, code, look)):
+    if not editing or (not _overlap(editing) and _left(editing, found, code, look) == []):
         return found
-    bad = [one for one in editing if one in editing[_MOST:] or not _mends([one], found, code, look)]
-    return [replace(one, fix=replace(one.fix, edits=())) if one in bad else one for one in found]
+    first = editing[:_MOST]
+    return [replace(one, fix=_fix(one, found, code, look, one in first)) if one in editing else one for one in found]
+
+
+def _fix(one: Diagnostic, found: list[Diagnostic], code: Code, look: Look, looked_at: bool) -> Fix:
+    """The fix of a diagnostic, without edits that mend nothing, and with what is left to do after them."""
+    left = _left([one], found, code, look) if looked_at else None
+    if left == []:
+        return one.fix
+    next_one = next((other for other in left or () if other.id != one.id and other.severity == "error"), None)
+    more = f" That alone is not enough: {next_one.message} {next_one.fix.text}" if next_one is not None else ""
+    return replace(one.fix, edits=(), text=f"{one.fix.text}{more}")
 
 
 def _hands_on(one: Diagnostic, code: Code) -> bool:
@@ -83,15 +93,15 @@ def _overlap(editing: list[Diagnostic]) -> bool:
     return any((a.end_line, a.end_column) > (b.line, b.column) for a, b in itertools.pairwise(spans))
 
 
-def _mends(some: list[Diagnostic], found: list[Diagnostic], code: Code, look: Look) -> bool:
-    """Whether the edits of some of what was found leave the rest and nothing else."""
+def _left(some: list[Diagnostic], found: list[Diagnostic], code: Code, look: Look) -> list[Diagnostic] | None:
+    """What is found beside the rest after the edits of some of what was found; None where that is no program."""
     edits = [edit for one in some for edit in one.fix.edits]
     rest = {(one.id, moved(one.span.line, edits)) for one in found if one not in some}
     try:
         left = look(_edited(code, edits))
     except (SyntaxError, ValueError, RecursionError):
-        return False
-    return {(one.id, one.span.line) for one in left} <= rest
+        return None
+    return [one for one in left if (one.id, one.span.line) not in rest]
 
 
 def _edited(code: Code, edits: Iterable[Edit]) -> Code:

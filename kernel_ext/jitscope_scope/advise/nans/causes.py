@@ -93,10 +93,11 @@ def why(finding: Finding, nan: bool) -> str:
     """One sentence, beginning small: "0 divided by 0"."""
     values = elements(finding, nan)
     name, dtype = finding.primitive, finding.results[0].dtype if finding.results else np.dtype(np.float32)
+    called = name if name.isalpha() else f"the {name}"  # a sentence may begin with it
     if values is not None and any(v != v for v in values):
         return "a NaN that is written in the program"
     if values is not None and any(isinstance(v, complex) for v in values):
-        return f"{name} of {' and '.join(map(number, values))} has no finite value"
+        return f"{called} of {' and '.join(map(number, values))} has no finite value"
     if values is not None and len(values) >= 1:
         told = (
             _ELEMENTS[name](*(float(v.real) for v in values[:2])) if name in _ELEMENTS and len(values) in (1, 2) else ""
@@ -107,11 +108,13 @@ def why(finding: Finding, nan: bool) -> str:
             return "written in the program"
         if not nan:
             said = f" {_BETWEEN[name]} ".join(map(number, values)) if name in _BETWEEN and len(values) == 2 else ""
-            said = said or f"{name} of {' and '.join(map(number, values))}"
+            said = said or f"{called} of {' and '.join(map(number, values))}"
             if name == "integer_pow" and values[0] == 0:
                 return "0 to a negative power"
+            if name == "convert_element_type":
+                said = f"{number(values[0])} is converted"
             return f"{said}, beyond the largest {dtypes.short_name(dtype)}, {largest(dtype)}"
-        return f"{name} of {' and '.join(map(number, values))} has no value"
+        return f"{called} of {' and '.join(map(number, values))} has no value"
     return _of_whole(finding, nan, dtype)
 
 
@@ -162,7 +165,8 @@ def _of_whole(finding: Finding, nan: bool, dtype: np.dtype) -> str:
     if not finding.operands or any(np.isnan(wide(x)).any() for x in finding.operands if wide(x).dtype.kind in "fc"):
         return "a NaN that is written in the program"
     kind = "NaN" if nan else "an infinity"
-    return f"{name} gives {kind} for these operands" + (", which have an infinity" if infinite else "")
+    called = name if name.isalpha() else f"the operation {name}"
+    return f"{called} gives {kind} for these operands" + (", which have an infinity" if infinite else "")
 
 
 def _is_singular(x: np.ndarray) -> bool:

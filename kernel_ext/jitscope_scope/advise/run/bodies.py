@@ -12,19 +12,12 @@ from jitscope.core import source
 from jitscope.core.source import Position
 
 from ...source_code.rewrites import path_at
+from ..loop_order import ORDER, swapped
 
 
 _WRONG_NUMBER = re.compile(
     r"(\S.*?)\(\) (?:takes .+ positional arguments? but \d+ (?:was|were) given|missing \d+ required positional argument)"
 )
-_INDEX = {"i", "j", "k", "n", "t", "it", "idx", "ind", "index", "step", "iter", "iteration"}
-_CARRY = {"carry", "c", "state", "h", "hidden", "acc", "accumulator", "total"}
-_ORDER = {
-    "fori_loop": "fori_loop calls its function as body_fun(i, val): the number of the iteration first, then what the loop carries.",
-    "scan": "scan calls its function as f(carry, x): what the loop carries first, then one slice of xs; it returns (carry, y).",
-    "while_loop": "while_loop calls each of its functions as cond_fun(val) and body_fun(val): with one argument, all that the loop carries.",
-    "cond": "cond calls each of its functions with the operands that follow them: cond(pred, true_fun, false_fun, *operands).",
-}
 _FUNCTIONS = {
     "fori_loop": [(2, "body_fun")],
     "scan": [(0, "f")],
@@ -44,12 +37,26 @@ def order_of(error: BaseException, traceback: TracebackType | None) -> str:
     wrong = _WRONG_NUMBER.match(str(error)) if type(error) is TypeError else None
     if wrong is not None and last < len(steps) - 1:
         name, given = _call(*steps[last])
-        return _ORDER[name] if any(code.co_qualname == wrong[1] for code in given) else ""
+        return ORDER[name] if any(code.co_qualname == wrong[1] for code in given) else ""
+    at, name, code = _loop_around(steps, users)
+    return _swapped(name, code) if at is not None and code is not None else ""
+
+
+def swapped_loop(error: BaseException) -> tuple[str, Position] | None:
+    """What is said of the loop around an error whose function surely takes its arguments in the other order, and where it is called."""
+    steps = _steps(error.__traceback__)
+    at, name, code = _loop_around(steps, [i for i, (frame, _) in enumerate(steps) if _is_users(frame)])
+    said = _swapped(name, code, sure=True) if code is not None else ""
+    return (said, at) if said and at is not None else None
+
+
+def _loop_around(steps: list[_Step], users: list[int]) -> tuple[Position | None, str, CodeType | None]:
+    """The call of a loop in which an error arose, in itself or in the function that it was given: where, its name, and that function."""
     for i in reversed(users[-2:]):
         name, given = _call(*steps[i])
-        if name and (i == last or steps[last][0].f_code in given):
-            return _swapped(name, given[0]) if given else ""
-    return ""
+        if name and (i == users[-1] or steps[users[-1]][0].f_code in given):
+            return steps[i][1], name, given[0] if given else None
+    return None, "", None
 
 
 def carry_of(error: BaseException, traceback: TracebackType | None) -> str:
@@ -70,19 +77,15 @@ def carry_of(error: BaseException, traceback: TracebackType | None) -> str:
 _LOOP_CARRY = re.compile(r"(scan|while_loop) body function carry input .*\bloop_carry\[", re.DOTALL)
 
 
-def _swapped(name: str, code: CodeType) -> str:
+def _swapped(name: str, code: CodeType, sure: bool = False) -> str:
     """The same where a function is called with two, and what its parameters are named says that they stand in the other order."""
-    if code.co_argcount != 2:
-        return ""
-    first, second = code.co_varnames[:2]
-    counts = name == "fori_loop" and second in _INDEX and first not in _INDEX
-    carries = name == "scan" and second in _CARRY and first not in _CARRY
-    if counts:
-        return f"{_ORDER[name]} Here {first} is the number, and {second} what it carries."
-    return f"{_ORDER[name]} Here {first} is what it carries, and {second} the slice." if carries else ""
+    return swapped(name, *code.co_varnames[:2], sure=sure) if code.co_argcount == 2 else ""
 
 
-def _steps(traceback: TracebackType | None) -> list[tuple[FrameType, Position]]:
+_Step = tuple[FrameType, Position]
+
+
+def _steps(traceback: TracebackType | None) -> list[_Step]:
     found = []
     while traceback is not None:
         frame = traceback.tb_frame

@@ -30,7 +30,9 @@ from ..catalogue import CATALOGUE
 from ..code.text import Code
 from ..diagnostic import Diagnostic, Edit, Fix, Span
 from ..look import look
+from ..loop_order import SWAP
 from . import readonly
+from .bodies import swapped_loop
 from .caches import cached_tracer, places_made
 from .containers import is_spoken_of, kept_tracer
 from .nans import told_of_failure
@@ -55,6 +57,11 @@ def explained(error: BaseException) -> Diagnostic | None:
         return told
     if (told := readonly.filled_with_traced(error, where, names)) is not None:
         return told
+    if (loop := swapped_loop(error)) is not None:
+        said, at = loop
+        return Diagnostic(
+            "loop-argument-order", at.file, Span.of(at), said, Fix(TO_DO["loop-argument-order"]), (), "trace"
+        )
     known, cause = getattr(error, "sharp_bit", None) or jaxwatch.mistake(error) or ("", None)
     stale = stale_operand(error) if not known else None
     if stale is not None and (one := _stale(stale, [frame for frame, _ in frames])) is not None:
@@ -153,7 +160,8 @@ def _confirmed(known: str, where: Position, names: Names) -> Diagnostic | None:
     here = [one for one in same if one.span.line <= where.line <= one.span.end_line]
     if not here and known in _CAUSED_ELSEWHERE and len(same) == 1:
         here = same
-    return dataclasses.replace(here[0], origin="trace") if here else None
+    exact = [one for one in here if one.span.meets(Span.of(where))]
+    return dataclasses.replace((exact or here)[0], origin="trace") if here else None
 
 
 _CAUSED_ELSEWHERE = {"not-a-jax-type", "donation-misuse", "tracer-leak"}
@@ -214,6 +222,7 @@ TO_DO = {
     "donated arguments.",
     "flag-arg-traced": "Make the argument static (static_argnames=…): text, functions and other objects are no arrays, and each value of a "
     "static argument has a program of its own.",
+    "loop-argument-order": SWAP,
     "pytree-registered-twice": "Define the class and register it in one cell, which may be run again: the class is a new one then.",
     "traced-shape-arg": "Make the argument that it is computed of static (static_argnames=…); a number that an object keeps is static data of its "
     "class, and stays a number in a module under equinox.filter_jit. A size that follows from shapes is known: x.shape[0].",
@@ -277,6 +286,12 @@ def _fix(known: str, where: Position, otherwise: str, names: Names, values: Mapp
 def in_text_of_error(where: Position) -> bool:
     """Whether code belongs to a `raise` or an `assert`: there a tracer is what people want to see."""
     return any(isinstance(node, ast.Raise | ast.Assert) for node in path_at(where))
+
+
+def whole_call(where: Position) -> Position:
+    """The outermost call or text that a piece of code belongs to: `print(f"{x} {y}")` is one, and shows both."""
+    nodes = [node for node in path_at(where) if isinstance(node, ast.Call | ast.JoinedStr)]
+    return where.at(nodes[-1]) if nodes else where
 
 
 def says_what_is_meant(where: Position) -> bool:
