@@ -35,6 +35,7 @@ OTHERWISE = {
     "styles_trees-trigger-7": "jax compares static data at the second call",
     "styles_trees-trigger-8": "jax compares static data at the second call",
     "styles_trees-trigger-33": "a derivative outside of jit that is zero has no operation",
+    "more_styles-trigger-24": "a key that a compiled loop of jax's carries on as it was is not followed",
     "values-trigger-20": "a derivative outside of jit that is zero has no operation",
     "values-trigger-21": "a derivative outside of jit that is zero has no operation",
     "values-trigger-27": "a branch that vmap made is a selection like any other",
@@ -342,3 +343,9 @@ def test_each_function_that_draws_uses_its_key(make: str, tmp_path: Path) -> Non
     )
     text += "fs[0](ks[0])\nfs[-1](ks[0])\n" if "PRNG" not in make else ""
     assert found(text, tmp_path) == {("key-reuse", 4 + 3 * at) for at in range(len(DRAWS))}
+
+
+def test_a_run_refutes_nothing_of_what_vmap_does_for_all_rows(tmp_path: Path) -> None:
+    """Nothing is recorded there, and a row has no values either."""
+    text = "log = []\ndef f(x):\n    print(x)\n    log.append(x)\n    return x\njax.vmap(f)(jnp.ones(3))\n"
+    assert found(JAX + text, tmp_path) == {("trace-time-print", 7), ("tracer-leak", 8)}

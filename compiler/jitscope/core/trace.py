@@ -216,10 +216,15 @@ class Tracer(Operators, PlaceUnknown):
     def _tell_printed(self, caller: str) -> None:
         """A tracer is made a text: by the user's code, or by a print or a logger that it called."""
         if not source.is_internal(caller) and self.known() is None and not self._is_over():
+            inner: Any = self
+            while isinstance(inner, Tracer):
+                inner = inner.underlying()
+            said = f"this runs while tracing: it sees a tracer, {self.aval.short()} without values, once; calls of the compiled function skip it."
+            if inner is not None:  # nothing is compiled: the rows have values, and one of them has none
+                said = f"this sees a tracer, {self.aval.short()}: under vmap it has no value that Python could show."
             notices.tell(
                 "trace-time-print",
-                f"this runs while tracing: it sees a tracer, {self.aval.short()} without values, once; calls of the compiled "
-                "function skip it.",
+                said,
                 'jax.debug.print("{}", x) prints the value in every call.',
                 asking_line(),
             )

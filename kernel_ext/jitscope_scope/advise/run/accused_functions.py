@@ -11,6 +11,7 @@ from typing import Any
 
 from jitscope.core.staging import JaxprTrace
 from jitscope.core.trace import chain_of, traced_by
+from jitscope.transforms.vmap import BatchTrace
 
 from ... import jaxwatch
 from ..diagnostic import Diagnostic
@@ -86,9 +87,9 @@ class FunctionFollower:
 
 
 def _staging() -> bool:
-    """Whether operations are recorded now, by the library or by jax."""
+    """Whether operations are recorded now, by the library or by jax, or done for all rows at once: values are not known then."""
     trace = traced_by()
-    own = trace is not None and any(isinstance(one, JaxprTrace) for one in chain_of(trace))
+    own = trace is not None and any(isinstance(one, JaxprTrace | BatchTrace) for one in chain_of(trace))
     return own or jaxwatch.staging()
 
 

@@ -87,14 +87,15 @@ def whole_tracebacks() -> Callable[[], None]:
 
 
 def staging() -> bool:
-    """Whether jax records operations now; also where it does not say."""
+    """Whether jax records operations now, or does them for all rows of a `vmap` at once, so that values are not known; also where it does
+    not say."""
     core = module("jax._src.core")
     if core is None:
         return False
     trace = getattr(getattr(core, "trace_ctx", None), "trace", None)
     if trace is None:
         return True
-    while trace is not None and type(trace).__name__ != "DynamicJaxprTrace":
+    while trace is not None and type(trace).__name__ not in ("DynamicJaxprTrace", "BatchTrace"):
         trace = getattr(trace, "parent_trace", None)
     return trace is not None
 
