@@ -123,7 +123,7 @@ class StoringCalls:
         outer, self.values = self.values, values
         self._open.append(node.name)
         try:
-            return self.written(stores(node.body, values), hidden | naming.bound(node.body))
+            return self.written(stores(node.body, values, {}), hidden | naming.bound(node.body))
         finally:
             self.values = outer
             self._open.pop()

@@ -41,7 +41,11 @@ class Effects:
                 said = ast.unparse(node).splitlines()[0][:60]
                 raise CannotCompile(node.lineno, "exception", f"`{said}` may raise or catch an exception")
             if isinstance(node, (ast.Global, ast.Nonlocal, ast.Delete)):
-                raise CannotCompile(node.lineno, "effect", "names outside of the region are bound or removed")
+                raise CannotCompile(
+                    node.lineno,
+                    "effect",
+                    f"`{ast.unparse(node)[:60]}` binds or removes what stands outside of the region",
+                )
             if isinstance(node, ast.For) and (why := _generates(look, node.iter)):
                 raise CannotCompile(node.lineno, "effect", why)
             self._node(node, look, None, "")

@@ -29,6 +29,7 @@ from .replaying import Replay, harmless, replay
 from .stand_ins import StandIns
 from .watching import Observation, Recorder, Visit, compiles
 from .writing import EditText, written, written_apart, written_by_turns, written_in_parts, written_mixed
+from .written_rows import gone_through, written_out
 
 
 @dataclass
@@ -129,7 +130,7 @@ class Watch:
         for _ in range(4):
             functions = [f for n in reached if isinstance(f := self.names.get(n), FunctionType)]
             reached = reached.union(*(f.__code__.co_names for f in functions))
-        bound = naming.bound(place.body) | naming.stored_into(place.body)
+        bound = naming.bound(place.body) | naming.stored_into(place.body) | gone_through(place.body)
         return Observation(frozenset(reached | bound | called), frozenset(bound | _lists(place) | acted_on(place.body)))
 
     def regions(self) -> list[Region]:
@@ -202,7 +203,7 @@ class Watch:
         """Gives the trial the first edit that holds, if it may pay. Raises CannotCompile where none does."""
         body = one.place.body
         try:
-            self._first_that_holds(one, StandIns(body, visit), visit, live, name)
+            self._first_that_holds(one, written_out(body, visit), visit, live, name)
         except CannotCompile:
             if (other := as_loop(body, visit) or without_first_turns(body, visit, self.definitions)) is None:
                 raise

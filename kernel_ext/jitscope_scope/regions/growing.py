@@ -81,6 +81,8 @@ def afterwards(name: str, result: str, visit_after: object, column: str | None, 
         return f"{result}.flags.writeable = False\n{name}.extend({result})"  # as NumPy's views of compiled arrays are
     if isinstance(last, np.ndarray) and not last.flags.writeable:
         raise CannotCompile(0, "object", f"`{name}` takes arrays of NumPy that are not written to", name)
+    if isinstance(last, np.ndarray) and not last.ndim and home.numpy:
+        return f"{name}.extend({result}[k, ...].copy() for k in range(len({result})))"
     if isinstance(last, np.ndarray) and home.numpy:
         return f"{name}.extend(row.copy() for row in {result})"
     if isinstance(last, (np.ndarray, np.generic)) and not home.numpy:

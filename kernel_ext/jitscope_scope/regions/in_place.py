@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import copy
+from collections.abc import Mapping
 from types import ModuleType
 
 import numpy as np
@@ -23,9 +24,10 @@ class GatheredStore(ast.AugAssign):
     word: str
 
 
-def stores(body: naming.Statements, values: dict[str, object]) -> tuple[ast.stmt, ...]:
-    """The statements with such calls as stores. `values` are those seen before, and get those of the parts that are given names."""
-    written = _Stores(values)
+def stores(body: naming.Statements, values: dict[str, object], after: Mapping[str, object]) -> tuple[ast.stmt, ...]:
+    """The statements with such calls as stores. `values` are those seen before, and get those of the parts that are given names; `after`
+    those that were seen in the end."""
+    written = _Stores(values, after)
     new: list[ast.stmt] = []
     for s in body:
         found = written.visit(copy.deepcopy(s))
@@ -48,9 +50,13 @@ def acted_on(body: naming.Statements) -> set[str]:
 
 
 class _Stores(ast.NodeTransformer):
-    def __init__(self, values: dict[str, object]) -> None:
-        self.values, self.done, self.count = values, False, 0
+    def __init__(self, values: dict[str, object], after: Mapping[str, object]) -> None:
+        self.values, self.after, self.done, self.count = values, after, False, 0
         self.numpy = numpy_in(values)
+
+    def _is_array(self, name: str) -> bool:
+        """Whether a name stands for an array before the statements, or for one that they make."""
+        return isinstance(self.values.get(name, self.after.get(name)), np.ndarray)
 
     def _found(self, node: ast.expr) -> object:
         """What a dotted name of a module's stands for."""
@@ -123,7 +129,7 @@ class _Stores(ast.NodeTransformer):
             return self._whole(call.args[0], call.args[1], call.keywords)
         if function is np.fill_diagonal and len(call.args) == 2 and not call.keywords:
             return self._diagonal(call.args[0], call.args[1])
-        if isinstance(call.func, ast.Attribute) and isinstance(self.values.get(_name(call.func.value)), np.ndarray):
+        if isinstance(call.func, ast.Attribute) and self._is_array(_name(call.func.value)):
             if call.func.attr == "fill" and len(call.args) == 1:
                 return self._whole(call.func.value, call.args[0], [])
             if call.func.attr == "sort" and not call.args:
@@ -134,9 +140,7 @@ class _Stores(ast.NodeTransformer):
     def _out(self, call: ast.Call, function: object) -> ast.stmt | None:
         """The call of NumPy's function, or of an array's method, with `out=`."""
         of_numpy = isinstance(function, np.ufunc) or (getattr(function, "__module__", None) or "").startswith("numpy")
-        of_array = isinstance(call.func, ast.Attribute) and isinstance(
-            self.values.get(_name(call.func.value)), np.ndarray
-        )
+        of_array = isinstance(call.func, ast.Attribute) and self._is_array(_name(call.func.value))
         if not of_numpy and not of_array:
             return None
         args, named = list(call.args), [k for k in call.keywords if k.arg not in ("out", "where")]
@@ -151,7 +155,7 @@ class _Stores(ast.NodeTransformer):
     def _whole(self, target: ast.expr, value: ast.expr, named: list[ast.keyword]) -> ast.stmt | None:
         """`target[...] = value`, under a mask if `where=` is named."""
         to = copy.deepcopy(target)
-        if isinstance(to, ast.Name) and isinstance(self.values.get(to.id), np.ndarray):
+        if isinstance(to, ast.Name) and self._is_array(to.id):
             to = ast.Subscript(to, ast.Constant(...), ast.Store())
         elif not isinstance(to, ast.Subscript):
             return None

@@ -71,6 +71,12 @@ def targets_of(node: ast.AST) -> list[ast.expr]:
     return flat
 
 
+def backwards(rows: ast.expr) -> ast.expr:
+    """What `reversed` goes through, as an array."""
+    whole = ast.Slice(None, None, ast.UnaryOp(ast.USub(), ast.Constant(1)))
+    return ast.fix_missing_locations(ast.copy_location(ast.Subscript(rows, whole, ast.Load()), rows))
+
+
 def parameters(node: ast.FunctionDef) -> list[str]:
     """The names of a function's parameters, but for `*args` and `**kwargs`."""
     return [a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
@@ -211,3 +217,11 @@ def subscripts_into(s: ast.stmt, root: str) -> list[ast.Subscript]:
     """The places of an array that a statement stores into."""
     found = [t for n in ast.walk(s) for t in targets_of(n) if root_of(t) == root]
     return [t for t in found if isinstance(t, ast.Subscript)]
+
+
+def size_of_range(parts: list[ast.expr]) -> ast.expr | None:
+    """How many there are in a range that says so: `n` of `range(i, i + n)`."""
+    match parts:
+        case [low, ast.BinOp(left, ast.Add(), size)] if ast.dump(left) == ast.dump(low):
+            return size
+    return None

@@ -45,7 +45,7 @@ def _axes(value: object) -> int:
 def _stays(name: str, axes: int, visit: Visit) -> bool:
     """Whether a list that is stored into is of the same kind and size afterwards, and there is no other way to it or to its rows."""
     before, after, live = visit.values[name], visit.after.get(name), visit.live[name]
-    if np.shape(before) != np.shape(after) or _axes(after) != axes or visit.ends.get(name) is not live:  # type: ignore[arg-type]
+    if _axes(after) != axes or np.shape(before) != np.shape(after) or visit.ends.get(name) is not live:  # type: ignore[arg-type]
         return False
     if np.asarray(before).dtype != np.asarray(after).dtype or not isinstance(live, list):
         return False

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from . import naming
+from . import naming, paths
 from .answers import CannotCompile
 from .effects import Effects
 from .homes import is_number
@@ -43,18 +43,24 @@ def without_first_turns(
     if not _of_two_kinds(changing, visit):
         return None
     for turns in range(1, MOST + 1):
-        if (apart := _apart(loop, turns)) is None or (names := _after(apart[0], visit, definitions)) is None:
+        if (apart := _apart(loop, turns)) is None or (done := _after(apart[0], visit, definitions)) is None:
             return None
-        first, rest = apart
+        (first, rest), (names, inside) = apart, done
         made = {n: names[n] for n in naming.bound_for_certain(first.body) & names.keys() if is_number(names[n])}
         values = {n: names[n] for n in visit.values if n in names}
-        seen = replace(visit, values={**visit.values, **values, **made}, live={**visit.live, **made})
+        seen = replace(
+            visit,
+            values={**visit.values, **values, **made},
+            live={**visit.live, **made},
+            places={t: p if inside.get(t) is None else inside[t][1] for t, p in visit.places.items()},
+        )
         if not _of_two_kinds(changing, seen):
             break
     else:
         return None
     other = {n: v for n, v in seen.values.items() if n in changing and n in visit.values}
     tests = [_is_one(n, v) for n, v in other.items() if _kind(v) != _kind(visit.values[n])]
+    tests += [_is_one(t, new.value) for t, (old, new) in inside.items() if _kind(old.value) != _kind(new.value)]
     if not all(tests):
         return None
     text = (*ast.unparse(first).splitlines(), "else:", f"    if {' and '.join(filter(None, tests))}:")
@@ -127,13 +133,15 @@ def _expression(text: str, at: ast.stmt) -> ast.expr:
 
 def _after(
     first: ast.For, visit: Visit, definitions: Mapping[tuple[str, int], ast.FunctionDef]
-) -> dict[str, object] | None:
-    """What names stand for after the first turns, made of copies; None where it raises, or does more than bind and store."""
+) -> tuple[dict[str, object], dict[str, tuple[paths.Leaf, paths.Leaf]]] | None:
+    """What names stand for after the first turns, made of copies, and what was and is in those places of objects and containers that got something
+    else; None where it raises, or does more than bind and store."""
     try:
         Effects(definitions).of_region([first], visit.values)
     except CannotCompile:
         return None
     names = snapshot(visit.values)
+    before = paths.leaves({n: names[n] for n in visit.values})
     inside = at_home(names, visit.enclosed, visit.shared)
     states = np.random.get_state(), random.getstate()
     with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings(), np.errstate(**visit.told):  # type: ignore[arg-type]
@@ -145,4 +153,6 @@ def _after(
         finally:
             np.random.set_state(states[0])
             random.setstate(states[1])
-    return names
+    after = paths.leaves({n: names[n] for n in visit.values})
+    both = {t: (before[t], leaf) for t, leaf in after.items() if t in before and leaf.value is not before[t].value}
+    return names, both

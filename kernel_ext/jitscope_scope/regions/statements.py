@@ -530,7 +530,7 @@ class Statements:
         match node, target:
             case ast.Call(func=ast.Name(id="range"), args=[_, *_] as args, keywords=[]), ast.Name(id=name):
                 self.counts.add(name)
-                if (size := _size_of(args)) is not None:
+                if (size := naming.size_of_range(args)) is not None:
                     length = self._range([text(size)], self.expressions.moves(size), k)[1]
                     return [f"{name} = {text(args[0])} + {k}"], [length]
                 rule, length = self._range([text(a) for a in args], any(map(self.expressions.moves, args)), k)
@@ -540,6 +540,8 @@ class Statements:
             ), ast.Name():
                 if (found := self._gone_through(target, inner, text)) is not None:
                     return [line.format(k=f"({found[1][0]} - 1 - {k})") for line in found[0]], found[1]
+            case ast.Call(func=ast.Name(id="reversed"), args=[rows]), ast.Name() | ast.Tuple() if self._rows(rows):
+                return self._gone_through(target, naming.backwards(rows), text, k)
             case ast.Call(func=ast.Name(id="enumerate"), args=[inner, *start]), ast.Tuple(
                 elts=[ast.Name(id=name), rest]
             ):
@@ -590,11 +592,3 @@ class Statements:
     def loop(self, s: ast.For | ast.While, live: set[str], guard: str | None) -> Loop:
         """The loop, ready to be written: without a turn where `guard`, if any, is false."""
         return Loop(self, s.body, live, s, guard)
-
-
-def _size_of(parts: list[ast.expr]) -> ast.expr | None:
-    """How many there are in a range that says so: `n` of `range(i, i + n)`."""
-    match parts:
-        case [low, ast.BinOp(left, ast.Add(), size)] if ast.dump(left) == ast.dump(low):
-            return size
-    return None

@@ -238,7 +238,7 @@ def _translated(
     body, tests = counts.of_known_size(body, values) if home.numpy else (body, ())
     body, at_ends = ends.beside(body, values)
     changed = StoringCalls(values, definitions)
-    body = changed.written(in_place.stores(body, values)) if home.numpy else body
+    body = changed.written(in_place.stores(body, values, visit.after)) if home.numpy else body
     body, in_rows = list_buffers.in_rows(body, values, visit.after) if home.numpy else (body, [])
     body, again, wholes = _unmasked(body, values, visit, jnp, turns[1]) if home.numpy else (body, [], {})
     if wholes:
@@ -400,7 +400,11 @@ def _nothing_hidden(body: naming.Statements, values: Mapping[str, object], store
     for s in body:
         for node in ast.walk(s):
             if isinstance(node, (ast.Global, ast.Nonlocal, ast.Delete)):
-                raise CannotCompile(node.lineno, "effect", "names outside of the region are bound or removed")
+                raise CannotCompile(
+                    node.lineno,
+                    "effect",
+                    f"`{ast.unparse(node)[:60]}` binds or removes what stands outside of the region",
+                )
     arrays = {n: v for n, v in visit.live.items() if isinstance(v, np.ndarray)}
     for n in arrays:
         if arrays[n].dtype.hasobject or arrays[n].dtype.kind not in "biufc" or type(arrays[n]) is not np.ndarray:

@@ -217,4 +217,25 @@ def forward(model, obs):
 alpha = forward(model, obs)
 beta = alpha[::-1]
 total = np.log(beta).sum()
+=== arrays that a loop over them changes, where they are written
+W, b, X = rng.random((3, 2)), np.zeros(2), rng.random((9, 3)); y = X @ np.ones((3, 2)); losses = []; norms = []
+---
+for k in range(20):
+    err = X @ W + b - y
+    dW, db = X.T @ err, err.sum(axis=0)
+    for d in (dW, db):
+        np.clip(d, -1, 1, out=d)
+        d *= 0.5
+    for p, g in zip([W, b], [dW, db]):
+        p -= 0.02 * g
+    losses.append(np.mean(err ** 2))
+=== rows from the end, and lists of arrays without axes
+c = rng.random(6); x = rng.random(5); total = 0.0; seen = []
+---
+for k in range(7):
+    b1, b2 = 0.0 * x, 0.0 * x
+    for a in reversed(c[1:]):
+        b1, b2 = 2 * x * b1 - b2 + a, b1
+    total += b1[0]
+    seen.append(np.squeeze(np.max(b1, keepdims=True)))
 """)

@@ -378,4 +378,24 @@ for k in range(30):
     s = step(s, 0.01)
     energies.append(s.energy())
     q, _, when = s
+=== attributes that become NumPy's in the first turn
+class Control:
+    def __init__(self):
+        self.sum, self.last = 0.0, 0.0
+    def __call__(self, err):
+        self.sum += err * 0.1
+        d, self.last = err - self.last, err
+        return 2.0 * err + 0.3 * self.sum + 0.1 * d
+class Plant:
+    def __init__(self, a):
+        self.x, self.a = np.zeros(2), a
+    def step(self, u):
+        self.x = self.x + 0.05 * np.array([self.x[1], np.clip(u, -2.0, 2.0) - self.a * self.x[0]])
+        return self.x[0]
+control, plant = Control(), Plant(rng.random()); us = []; y = 0.0
+---
+for k in range(20):
+    u = control(1.0 - y)
+    y = plant.step(u)
+    us.append(u)
 """)
