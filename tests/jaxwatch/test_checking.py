@@ -35,7 +35,7 @@ OTHERWISE = {
     "styles_trees-trigger-7": "jax compares static data at the second call",
     "styles_trees-trigger-8": "jax compares static data at the second call",
     "styles_trees-trigger-33": "a derivative outside of jit that is zero has no operation",
-    "more_styles-trigger-24": "a key that a compiled loop of jax's carries on as it was is not followed",
+    "more_styles-trigger-24": "jax takes what a loop carries on as it was out of it: told as key-not-threaded",
     "values-trigger-20": "a derivative outside of jit that is zero has no operation",
     "values-trigger-21": "a derivative outside of jit that is zero has no operation",
     "values-trigger-27": "a branch that vmap made is a selection like any other",
@@ -349,3 +349,35 @@ def test_a_run_refutes_nothing_of_what_vmap_does_for_all_rows(tmp_path: Path) ->
     """Nothing is recorded there, and a row has no values either."""
     text = "log = []\ndef f(x):\n    print(x)\n    log.append(x)\n    return x\njax.vmap(f)(jnp.ones(3))\n"
     assert found(JAX + text, tmp_path) == {("trace-time-print", 7), ("tracer-leak", 8)}
+
+
+KEYS = {
+    "given back as it was": (
+        "@jax.jit\ndef step(s):\n    return {'w': s['w'] + jax.random.normal(s['key']), 'key': s['key']}\n"
+        "s = step({'w': 1.0, 'key': jax.random.key(0)})\n",
+        {("key-not-threaded", 7)},
+    ),
+    "folded with a number of the program": (
+        "@jax.jit\ndef step(w, key):\n    return w + jax.random.normal(jax.random.fold_in(key, 7)), key\nstep(1.0, jax.random.key(0))\n",
+        {("key-not-threaded", 7)},
+    ),
+    "folded with a count": (
+        "@jax.jit\ndef step(n, key):\n    return n + 1, key, jax.random.normal(jax.random.fold_in(key, n))\nstep(1, jax.random.key(0))\n",
+        set(),
+    ),
+    "split": (
+        "@jax.jit\ndef step(key):\n    key, own = jax.random.split(key)\n    return key, jax.random.normal(own)\nstep(jax.random.key(0))\n",
+        set(),
+    ),
+    "carried on by a loop": (
+        "@jax.jit\ndef walk(key):\n    def body(i, carry):\n        x, (k,) = carry\n        return x + jax.random.normal(k), (k,)\n"
+        "    return lax.fori_loop(0, 3, body, (0.0, (key,)))[0]\nwalk(jax.random.key(0))\n",
+        {("key-not-threaded", 9)},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", KEYS)
+def test_a_key_that_stays_what_it_was_is_told(case: str, tmp_path: Path) -> None:
+    text, due = KEYS[case]
+    assert found(JAX + text, tmp_path) == due

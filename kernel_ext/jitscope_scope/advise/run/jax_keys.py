@@ -97,8 +97,8 @@ class KeysOfJax:
         program = run.program
         if id(program) not in self._of:
             jaxpr = program.translation.jaxpr
-            given = {v: at for at, v in enumerate(jaxpr.invars) if _is_one_key(v.aval)}
-            self._of[id(program)] = program, sorted(_used_up(jaxpr, given))
+            given = {v: at for at, v in enumerate(jaxpr.invars) if is_one_key(v.aval)}
+            self._of[id(program)] = program, sorted(used_up(jaxpr, given))
         return self._of[id(program)][1]
 
 
@@ -163,7 +163,7 @@ def _key_of(drawing: FrameType) -> list[Any]:
     return [key] if shape == (() if typed else (2,)) else []
 
 
-def _is_one_key(aval: Any) -> bool:
+def is_one_key(aval: Any) -> bool:
     """A key, or the two words that may be one."""
     if not isinstance(aval, ShapedArray):
         return False
@@ -172,8 +172,9 @@ def _is_one_key(aval: Any) -> bool:
     )
 
 
-def _used_up(jaxpr: Jaxpr, keys: dict[Any, int]) -> set[int]:
-    """The numbers of those keys that a program certainly uses up, whatever it branches on; `keys` gives those of variables."""
+def used_up(jaxpr: Jaxpr, keys: dict[Any, int], folded: bool = False) -> set[int]:
+    """The numbers of those keys that a program certainly uses up, whatever it branches on; `keys` gives those of variables. `folded`: so are
+    those of which it uses up what they become with a number that is written in the program."""
     keys, used = dict(keys), set()
     for eqn in jaxpr.eqns:
         given = [None if isinstance(a, Literal) else keys.get(a) for a in eqn.invars]
@@ -182,11 +183,14 @@ def _used_up(jaxpr: Jaxpr, keys: dict[Any, int]) -> set[int]:
         inner = subjaxprs(eqn.params)
         if eqn.primitive.name in _USE:
             used.update(number for number in given[:1] if number is not None)
-        elif eqn.primitive.name == "random_wrap" and given[0] is not None:
+        elif given[0] is not None and (
+            eqn.primitive.name == "random_wrap"
+            or (folded and eqn.primitive.name == "random_fold_in" and isinstance(eqn.invars[1], Literal))
+        ):
             keys[eqn.outvars[0]] = given[0]
         elif eqn.primitive.name in _CALLS and len(inner) == 1 and len(inner[0][1].jaxpr.invars) == len(given):
             own = inner[0][1].jaxpr
-            used |= _used_up(own, {v: number for v, number in zip(own.invars, given) if number is not None})
+            used |= used_up(own, {v: number for v, number in zip(own.invars, given) if number is not None}, folded)
     return used
 
 

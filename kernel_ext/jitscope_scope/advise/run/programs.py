@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from jitscope.core import call_sites, source
-from jitscope.core.jaxpr import Jaxpr, JaxprEqn, Var, subjaxprs
+from jitscope.core.jaxpr import Jaxpr
 from jitscope.core.source import Position
 from jitscope.xla.spread import Spread
 
@@ -17,6 +17,7 @@ from ...observe.ledger import Row
 from ...observe.stacks import is_installed
 from ..diagnostic import Diagnostic, Fix, Span
 from .broadcasts import broadcast
+from .kept_keys import kept_keys, use_of
 from .static_indices import of_indices
 
 
@@ -34,6 +35,7 @@ def of_program(row: Row) -> Iterator[Diagnostic]:
     yield from _unrolled(jaxpr, row)
     yield from _captured(jaxpr, row)
     yield from broadcast(jaxpr, row)
+    yield from kept_keys(jaxpr, row)
     if row.library:
         yield from of_indices(jaxpr, row)
     if row.entry is not None and type(getattr(row.entry.executable, "device", None)) is Spread:
@@ -103,7 +105,7 @@ def _head(node: ast.For | ast.While | ast.expr) -> Span:
 
 def _captured(jaxpr: Jaxpr, row: Row) -> Iterator[Diagnostic]:
     for var in jaxpr.constvars:
-        where = _first_use(jaxpr, var) if var.aval.bytes >= LARGE else None
+        where = use_of(jaxpr, var) if var.aval.bytes >= LARGE else None
         if where is not None:
             message = (
                 f"{row.function} captures an array, {var.aval.short()}, {var.aval.bytes / 1e6:.3g} MB, from outside: it belongs to the "
@@ -112,19 +114,3 @@ def _captured(jaxpr: Jaxpr, row: Row) -> Iterator[Diagnostic]:
             span = Span.of(where)
             fix = Fix(f"Pass it as an argument of {row.function}.")
             yield Diagnostic("captured-constant", where.file, span, message, fix, (), "trace")
-
-
-def _first_use(jaxpr: Jaxpr, var: Var) -> Position | None:
-    eqn = next((eqn for eqn in jaxpr.eqns if var in eqn.invars), None)
-    return _position_inside(eqn, var) if eqn is not None else None
-
-
-def _position_inside(eqn: JaxprEqn, var: Var) -> Position | None:
-    """The position of an equation; of one that calls an inner jaxpr with the variable, where that uses it."""
-    for _, inner in subjaxprs(eqn.params):
-        if len(inner.jaxpr.invars) == len(eqn.invars):
-            own = inner.jaxpr.invars[eqn.invars.index(var)]
-            found = _first_use(inner.jaxpr, own)
-            if found is not None:
-                return found
-    return call_sites.user_position(eqn.traceback)
