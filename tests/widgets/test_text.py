@@ -161,6 +161,13 @@ def test_one_line_is_the_slowest_measured_or_estimated() -> None:
     assert f"It takes an estimated 80 % of the kernels' time ({by_kernels}; 30 % to 85 % in single calls)." in said
     own[1]["own"] |= {"low": 0.79, "high": 0.81}  # that is how measurements are
     assert "in single calls" not in text(document)
+    own[0]["own"] = {"least": 0.75, "most": 0.75}
+    tied = " ".join(text(document).split())
+    assert (
+        "The slowest line is one of 2: In [3], line 3 (an estimated 80 % of the kernels' time); In [3], line 2 (75"
+        in tied
+    )
+    assert "(75 %). That is too close to tell." in tied
     assert "~ 80 %" in said and "~ is an estimate" in said and "calibrated on 2 kernels of one line" in said
 
 

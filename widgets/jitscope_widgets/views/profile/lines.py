@@ -27,6 +27,8 @@ def slowest(profile: Document) -> Sentence | None:
     first, bounds = own[0], own[0]["own"]
     if "estimate" not in bounds and any(other["own"]["most"] > bounds["least"] for other in own[1:]):
         return _one_of(own)
+    if tied := [other for other in own[1:] if _is_tied(bounds, other["own"])]:
+        return _tied([first, *tied], profile)
     position = first["position"]
     place = Place(f"{words.home(position)}, line {position['line']}", position, clean(position["text"]).strip())
     if not wording.is_estimated(bounds):
@@ -51,14 +53,37 @@ def _one_of(own: list[Document]) -> Sentence:
     """Of a document without estimates: the lines of which any may be the slowest."""
     least = max(line["own"]["least"] for line in own)
     found = [line for line in own if line["own"]["most"] > least or line["own"]["least"] == least]
-    shares = [wording.share(line["own"]["least"], line["own"]["most"]) for line in found[:_FEW]]
-    shares[0] += " of the kernels' time"
+    said = _any_of(found, [wording.share(line["own"]["least"], line["own"]["most"]) for line in found])
+    return Sentence(f"{said} The time of a kernel that computes several lines was not split among them.", "headline")
+
+
+_CLOSE = 0.9
+"""An estimate that is at least this part of another one is not told from it."""
+
+
+def _is_tied(bounds: Document, other: Document) -> bool:
+    """Whether two estimated shares are too close to say which one is larger."""
+    if not (wording.is_estimated(bounds) or wording.is_estimated(other)) or other["most"] <= bounds["least"]:
+        return False
+    return wording.middle(other) >= _CLOSE * wording.middle(bounds)
+
+
+def _tied(found: list[Document], profile: Document) -> Sentence:
+    """Of estimates that are too close: the lines of which any may be the slowest."""
+    shares = [
+        f"{'an estimated ' if wording.is_estimated(line['own']) else ''}{percent(wording.middle(line['own']))}"
+        for line in found
+    ]
+    return Sentence(f"{_any_of(found, shares)} That is too close to tell.", "headline", wording.how(profile))
+
+
+def _any_of(found: list[Document], shares: list[str]) -> str:
+    shares = [f"{shares[0]} of the kernels' time", *shares[1:_FEW]]
     named = [
         f"{words.home(line['position'])}, line {line['position']['line']} ({text})" for line, text in zip(found, shares)
     ]
     more = [f"and {len(found) - _FEW} more"] if len(found) > _FEW else []
-    said = f"The slowest line is one of {len(found)}: {'; '.join([*named, *more])}."
-    return Sentence(f"{said} The time of a kernel that computes several lines was not split among them.", "headline")
+    return f"The slowest line is one of {len(found)}: {'; '.join([*named, *more])}."
 
 
 def own_lines(profile: Document) -> list[Document]:

@@ -59,7 +59,7 @@ def roofline(profile: Document) -> Iterator[Part]:
 
 def _first(shown: list[tuple[float, float, Document]]) -> str:
     x, y, kernel = shown[0]
-    return f"{clean(kernel['called'])}, which takes longest, does {_rates(x, y)} in a fast run"
+    return f"{clean(kernel['called'])}, which takes longest of them, does {_rates(x, y)} in a fast run"
 
 
 def _rates(x: float, y: float) -> str:
