@@ -14,6 +14,7 @@ from jitscope_scope import observe
 from jitscope_widgets.view.inline import words
 from jitscope_widgets.view.parts import Grouped, Row
 from jitscope_widgets.views.fusion import view
+from tests.programs import lstm
 from tests.programs.rows import row_of
 
 
@@ -77,3 +78,21 @@ def test_few_kernels_are_a_list() -> None:
     fusion = observe.compilation_document(row_of(lambda x: jnp.sort(x * 2) + 1, jnp.ones(9)))["fusion"]
     assert fusion is not None
     assert not any(isinstance(part, Grouped) for part in view(fusion))
+
+
+def test_a_loop_s_body_is_not_put_into_what_the_loop_is_in() -> None:
+    """A scan in a function: XLA's loop stands in the function, and its body holds the function that the scan repeats."""
+    row = row_of(lstm.program, *lstm.arguments(steps=5))
+    for graph in [observe.compilation_document(row)["fusion"][level] for level in ("before", "after")]:
+        nodes = {node["id"]: node for node in graph["nodes"]}
+        inside = {node["label"] for node in nodes.values() if node["kind"] == "group" and _is_in_a_loop(node, nodes)}
+        assert not {label for label in inside if label.startswith(("run", "scan"))}, graph["title"]
+        assert sum(node["label"] == "while" for node in nodes.values()) == 2
+
+
+def _is_in_a_loop(node: Any, nodes: Any) -> bool:
+    while node["scope"] is not None:
+        node = nodes[node["scope"]]
+        if node["label"] == "while":
+            return True
+    return False

@@ -40,6 +40,12 @@ class Origins:
         """What is round all equations with these paths; nothing where one of them is not known."""
         return _common([self.chains.get(path, ()) for path in paths])
 
+    def inside(self, paths: Sequence[str]) -> tuple[Origin, ...]:
+        """What is round all in a loop, branch or call that stems from these paths: what is round these, and the scope that they are."""
+        nodes = [self.nodes[path] for path in paths[:1] if len(paths) == 1 and path in self.nodes]
+        own = tuple(Origin(node["id"], node["label"], node.get("what", "function")) for node in nodes)
+        return (*self.around(paths), *own)
+
 
 def _common(chains: Sequence[tuple[Origin, ...]]) -> tuple[Origin, ...]:
     """The beginning that all chains share."""
@@ -48,6 +54,11 @@ def _common(chains: Sequence[tuple[Origin, ...]]) -> tuple[Origin, ...]:
     first, last = min(chains), max(chains)
     length = next((i for i, (a, b) in enumerate(zip(first, last)) if a != b), min(len(first), len(last)))
     return first[:length]
+
+
+def _after(known: tuple[Origin, ...], chain: tuple[Origin, ...]) -> tuple[Origin, ...]:
+    """A chain without what is known to be round it."""
+    return chain[len(_common([known, chain])) :]
 
 
 def grouped_operations(nodes: Sequence[GraphNode], origins: Origins) -> list[GraphNode]:
@@ -70,14 +81,15 @@ class _Writer:
         self.scope(None)
         return self.out
 
-    def scope(self, scope: str | None) -> None:
+    def scope(self, scope: str | None, known: tuple[Origin, ...] = ()) -> None:
+        """`known` is round the scope already, and no group again in it."""
         nodes = self.inside.get(scope, [])
         inputs, outputs = ([n for n in nodes if n["kind"] == kind] for kind in ("input", "output"))
         own = [n for n in nodes if n["kind"] not in ("input", "output")]
         self.out += gathered(inputs, "in", scope) if scope is None else inputs
-        chains = [self.origins.around(self._paths(n)) for n in own]
-        known = [c for n, c in zip(own, chains) if n["kind"] != "constant"]
-        self._runs(own, chains, 0, len(own), len(_common(known)), scope)
+        chains = [_after(known, self.origins.around(self._paths(n))) for n in own]
+        told = [c for n, c in zip(own, chains) if n["kind"] != "constant"]
+        self._runs(own, chains, 0, len(own), len(_common(told)), scope)
         self.out += gathered(outputs, "out", scope) if scope is None else outputs
 
     def _paths(self, node: GraphNode) -> set[str]:
@@ -110,7 +122,7 @@ class _Writer:
         node["scope"] = scope
         self.out.append(node)
         if node["kind"] == "scope":
-            self.scope(node["id"])
+            self.scope(node["id"], self.origins.inside(node["paths"]))
         else:
             self._members(node)
 
