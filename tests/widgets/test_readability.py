@@ -12,7 +12,7 @@ from jitscope_widgets.answers import Answers
 from jitscope_widgets.envelope import unpack
 from jitscope_widgets.escapes import columns
 from jitscope_widgets.painter import with_counterparts
-from jitscope_widgets.view.chart_svg import chart_svg, timeline_svg
+from jitscope_widgets.view.chart_svg import Scale, chart_svg, timeline_svg
 from jitscope_widgets.view.parts import Axis, Chart, Series, Span, Timeline
 from jitscope_widgets.views.diagnostics import counted
 from jitscope_widgets.widget import View as Widget
@@ -201,6 +201,28 @@ def test_steps_are_numbered_in_their_middle(steps: int, shown: str) -> None:
     assert plot is not None
     assert first == pytest.approx(float(plot[1]) + wide / 2, abs=0.2)
     assert last == pytest.approx(float(plot[2]) - wide / 2, abs=0.2)
+
+
+@pytest.mark.parametrize(
+    ("high", "count", "written"),
+    [(15e3, 4, [0, 5e3, 10e3, 15e3]), (2.5e6, 4, [0, 1e6, 2e6]), (228, 2, [0, 200]), (5, 2, [0, 5]), (1, 4, [0, 1])],
+)
+def test_what_is_counted_has_round_numbers_at_its_axis(high: float, count: int, written: list[float]) -> None:
+    assert Scale(Axis("in use", 0, high), 0, 100).heights(count) == written
+
+
+def test_a_line_is_told_once_with_all_that_became_of_it() -> None:
+    document = made.passes()
+    merged, fused = document["fates"]
+    document["fates"] = [{**fused, "path": "e4"}, merged, {**fused, "path": "e5"}]
+    said = " ".join(text(document).split())
+    assert "3 equations: 1 merged with equal ones by cse, 2 fused by fusion" in said
+    assert said.count("line 4") == " ".join(text(made.passes()).split()).count("line 4")
+
+
+def test_what_an_instrument_took_is_told_without_a_note() -> None:
+    took = {"value": 0.7, "unit": "s", "origin": "measured", "note": ""}
+    assert words.cost(took) == "Finding this out took 700 ms."
 
 
 def test_what_a_pass_made_of_one_operation_is_no_fusion() -> None:

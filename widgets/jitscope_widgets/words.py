@@ -44,7 +44,8 @@ def not_viewable(document: object) -> str:
 
 def cost(found: Document) -> str:
     """What an instrument took to find what it shows."""
-    return f"Finding this out took {show(found)}: {clean(found['note'])}."
+    how = f": {clean(found['note'])}" if found["note"] else ""
+    return f"Finding this out took {show(found)}{how}."
 
 
 def title(document: Document) -> str:

@@ -3,6 +3,7 @@ import table from "../../../widgets/jitscope_widgets/numbers.json";
 import { test } from "node:test";
 import { hloTokens, pythonTokens } from "../../../widgets/jitscope_widgets/js/highlight";
 import { bytes, quantity, seconds, withUnit, percent } from "../../../widgets/jitscope_widgets/js/numbers";
+import { Scale } from "../../../widgets/jitscope_widgets/js/parts/scale";
 import { say } from "../../../widgets/jitscope_widgets/js/sentences";
 import { contrast, parseColour } from "../../../widgets/jitscope_widgets/js/theme";
 
@@ -11,6 +12,15 @@ test("three significant digits with a unit, as in Python", () => {
   for (const [share, text] of table.shares) assert.equal(percent(share as number), text);
   assert.equal(seconds(0.0613), "61.3 ms");
   assert.equal(bytes(1792), "1.79 kB");
+});
+
+test("what is counted has round numbers at its axis, as in Python", () => {
+  const heights = (high: number, count: number) => new Scale({ title: "in use", low: 0, high }, 0, 100).heights(count);
+  assert.deepEqual(heights(15e3, 4), [0, 5e3, 10e3, 15e3]);
+  assert.deepEqual(heights(2.5e6, 4), [0, 1e6, 2e6]);
+  assert.deepEqual(heights(228, 2), [0, 200]);
+  assert.deepEqual(heights(5, 2), [0, 5]);
+  assert.deepEqual(heights(1, 4), [0, 1]);
 });
 
 test("modelled and unknown quantities are marked", () => {

@@ -56,6 +56,12 @@ class Scale:
             return [10.0**n for n in range(first, last + 1, step)]
         return [self.axis.low + (self.axis.high - self.axis.low) * n / count for n in range(count + 1)]
 
+    def heights(self, count: int) -> list[float]:
+        """The numbers at an axis that goes up from 0, and counts something: round ones, at most so many above 0."""
+        if self.axis.scale == "log" or self.axis.low:
+            return self.ticks(count)
+        return _round(self.axis.high, count, 1.0)
+
     def steps(self, count: int) -> list[int]:
         """Some of the steps of the axis, from 0; each lies between its number and the next."""
         last = int(self.axis.high) - 1
@@ -111,7 +117,7 @@ def _bands(chart: Chart, across: Scale, frame: Frame) -> Iterator[Markup]:
 
 def _grid(chart: Chart, across: Scale, up: Scale, frame: Frame) -> Iterator[Markup]:
     count, foot = 2 if chart.small else 4, frame.above + frame.height
-    for value in up.ticks(count):
+    for value in up.heights(count):
         y = up(value)
         yield element("path", d=f"M{LEFT},{y}H{frame.width - RIGHT}", stroke="var(--rule)")
         yield element("text", number(value, chart.up.unit), x=LEFT - 6, y=y + 4, text_anchor="end", fill="var(--dim)")
@@ -255,10 +261,10 @@ def _legend(chart: Chart) -> Iterator[Markup]:
             x += 30 + 7 * len(text)
 
 
-def _round(end: float, count: int) -> list[float]:
-    """From 0 to an end at most so many steps of a round number."""
+def _round(end: float, count: int, least: float = 0.0) -> list[float]:
+    """From 0 to an end at most so many steps of a round number, of `least` or more."""
     power = 10.0 ** math.floor(math.log10(end / count))
-    step = next(size * power for size in (1, 2, 5, 10) if size * power >= end / count * (1 - 1e-9))
+    step = max(least, next(size * power for size in (1, 2, 5, 10) if size * power >= end / count * (1 - 1e-9)))
     return [step * n for n in range(int(end / step + 1e-9) + 1)]
 
 

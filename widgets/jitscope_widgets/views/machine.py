@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 NAME = "Machine code"
 _HOT, _WHOLE, _ALL, _IR = "Hot loop", "Whole function", "Machine code", "LLVM's IR"
 _LINKED = (
-    "Code is linked to kernels, and by them to HLO instructions, equations and lines. Within a fused kernel there is no such link: the values "
-    "that XLA hands to LLVM bear no names."
+    "Code is linked to kernels, and by them to HLO instructions, equations and lines. Within a fused kernel there is no such link: XLA's compiler "
+    "for CPUs tells LLVM no places of the source (no debug locations)."
 )
 _LIKELY_HOT = (
     "Likely hot: the innermost loop that is nested deepest, then has the widest vectors, then is longest. Which loop takes the time is not "
@@ -170,7 +170,7 @@ def _without_code(kernels: Sequence[MachineKernel]) -> Iterator[Part]:
     if reasons:
         timed = any(one["share"] is not None for of in reasons.values() for one in of)
         times = (Column("measured time", "number"),) if timed else ()
-        columns = (Column("kernels", "number"), *times, Column("why"))
+        columns = (Column("kernels", "number", named=True), *times, Column("why"))
         rows = tuple(_reason(note, of, timed) for note, of in reasons.items())
         yield Table("Kernels without code of their own", columns, rows)
 

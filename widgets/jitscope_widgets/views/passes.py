@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -261,27 +262,34 @@ def _became(what: str, name: str, count: int) -> str:
     return f"{_BECAME[what]} by {name or 'a pass'}"
 
 
+def _fates_told(counts: Mapping[tuple[int, str], int], names: Mapping[int, str]) -> str:
+    """`4 equations fused by fusion`; `7 equations: 3 handed to a library by dot-library-rewriter, 4 fused by fusion`"""
+    told = [(count, _became(what, names.get(state, ""), count)) for (state, what), count in sorted(counts.items())]
+    whole = plural(sum(counts.values()), "equation")
+    if len(told) == 1:
+        return f"{whole} {told[0][1]}"
+    return f"{whole}: {', '.join(f'{count:,} {became}' for count, became in told)}"
+
+
 def _fates(document: PassesDocument) -> Table:
     positions = document["positions"]
     here, names = words.mostly_in(positions.values()), _names(document)
     paths: dict[str, list[str]] = {}
     for path, position in positions.items():
         paths.setdefault(words.lines([position], here), []).append(path)
-    fates: dict[tuple[str, str, int], list[Fate]] = {}
+    fates: dict[str, list[Fate]] = {}
     for fate in document["fates"]:
         if position := positions.get(fate["path"]):
-            fates.setdefault((words.lines([position], here), fate["what"], fate["state"]), []).append(fate)
+            fates.setdefault(words.lines([position], here), []).append(fate)
     rows = []
-    for (line, what, state), own in fates.items():
+    for line, own in fates.items():
         position = positions[own[0]["path"]]
-        cells: tuple[Content, ...] = (
-            Place(line, position, clean(position["text"].strip())),
-            f"{plural(len(own), 'equation')} {_became(what, names.get(state, ''), len(own))}",
-        )
-        rows.append(
-            (position["file"], position["line"], state, Row(cells, Ref(tuple(paths[line]), step=(_CHART, state))))
-        )
+        counts = Counter((fate["state"], fate["what"]) for fate in own)
+        (most, _), _ = counts.most_common(1)[0]
+        place = Place(line, position, clean(position["text"].strip()))
+        ref = Ref(tuple(paths[line]), step=(_CHART, most))
+        rows.append((position["file"], position["line"], Row((place, _fates_told(counts, names)), ref)))
     files = list(dict.fromkeys(file for file, *_ in rows))
-    rows.sort(key=lambda row: (files.index(row[0]), *row[1:3]))
+    rows.sort(key=lambda row: (files.index(row[0]), row[1]))
     columns = (Column("line"), Column("became"))
     return Table("What became of each line", columns, tuple(row for *_, row in rows))

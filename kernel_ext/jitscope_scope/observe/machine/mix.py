@@ -71,10 +71,13 @@ _SAID = {
 
 
 def sentence_of(mix: Mix) -> str:
-    """`66 instructions on vectors of 256 bits (8 × f32): 24 fused multiply-add, 12 float arithmetic; 4 read memory, 4 write`"""
+    """`66 instructions on vectors of 256 bits (8 × f32): 24 fused multiply-add, 12 float arithmetic, 30 moves, jumps and the like; 4
+    read memory, 4 write it`"""
     width = f" on vectors of {mix['bits']} bits" if mix["bits"] else ""
     lanes = f" ({mix['lanes']})" if mix["lanes"] else ""
     parts = [f"{mix['counts'][what]} {said}" for what, said in _SAID.items() if mix["counts"].get(what)]
+    rest = mix["total"] - sum(mix["counts"].get(what, 0) for what in _SAID)
+    parts += [f"{rest} moves, jumps and the like"] if parts and rest else []
     works = f": {', '.join(parts)}" if parts else ""
     return (
         f"{counted(mix['total'], 'instruction')}{width}{lanes}{works}; "

@@ -39,6 +39,15 @@ export class Scale {
     return Array.from({ length: count + 1 }, (_, n) => this.axis.low + ((this.axis.high - this.axis.low) * n) / count);
   }
 
+  /** The numbers at an axis that goes up from 0, and counts something: round ones, at most so many above 0. */
+  heights(count: number): number[] {
+    const { low, high, scale } = this.axis;
+    if (scale === "log" || low) return this.ticks(count);
+    const power = 10 ** Math.floor(Math.log10(high / count));
+    const step = Math.max(1, power * [1, 2, 5, 10].find((size) => size * power >= (high / count) * (1 - 1e-9))!);
+    return Array.from({ length: Math.floor(high / step + 1e-9) + 1 }, (_, n) => n * step);
+  }
+
   /** Some of the steps of the axis, from 0; each lies between its number and the next. */
   steps(count: number): number[] {
     const last = Math.floor(this.axis.high) - 1;
