@@ -255,6 +255,8 @@ class Timeline:
     lanes: tuple[str, ...]
     spans: tuple[Span, ...]
     end: float
+    tones: str = ""
+    """What the tones of the spans say, before their names: "bound by"."""
 
 
 @dataclass(frozen=True, slots=True)

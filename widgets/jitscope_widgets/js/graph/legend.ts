@@ -12,7 +12,8 @@ export function legend({ nodes, level }: GraphDoc): HTMLElement {
   if (nodes.some(({ kind }) => kind === "library")) rows.push(["⬡", "library call"]);
   if (level === "hlo" && nodes.some(({ kind, fused_into }) => kind === "fusion" || fused_into))
     rows.push(["tinted", "fused into one kernel"]);
-  if (nodes.some(({ positions }) => positions.length)) rows.push(["12", "line 12 of your code"]);
+  const line = nodes.find(({ positions }) => positions.length)?.positions[0]?.line;
+  if (line) rows.push([String(line), `line ${line} of your code`]);
   rows.push(["▸", "opens by a click"]);
   return h(
     "p",

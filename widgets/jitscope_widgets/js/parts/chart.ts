@@ -2,6 +2,7 @@
 import { clear, grouped, h, s } from "../dom";
 import type { Selected } from "../links";
 import type { Band, Chart, Point, Series } from "./forms";
+import { legend } from "./legend";
 import { Scale } from "./scale";
 import type { Cursor, Stage } from "./view";
 
@@ -77,15 +78,7 @@ class ChartView {
     if (this.chart.small && !this.chart.steps) return null;
     const named = (this.chart.series ?? []).filter(({ kind, up }) => kind !== "line" && up.some(Boolean));
     if (!named.length) return null;
-    const entries = named.map(({ name, title, tone }) =>
-      h(
-        "span",
-        {},
-        h("span", { class: "jitscope-chart-key", "data-of": tone || undefined, "aria-hidden": "true" }),
-        title || name,
-      ),
-    );
-    return h("p", { class: "jitscope-chart-legend" }, ...entries);
+    return legend(named.map(({ name, title, tone }) => [tone || undefined, title || name]));
   }
 
   private below(): HTMLElement | null {
@@ -182,7 +175,7 @@ class ChartView {
     const label = (x: number, y: number, anchor: string, text: string) =>
       s("text", { class: "jitscope-chart-label", x, y, "text-anchor": anchor }, text);
     const rows = up
-      .ticks(chart.small ? 2 : 4)
+      .heights(chart.small ? 2 : 4)
       .flatMap((value) => [
         s("path", { class: "jitscope-chart-grid", d: `M${LEFT} ${up.at(value)}H${this.width - RIGHT}` }),
         label(LEFT - 6, up.at(value) + 4, "end", up.written(value)),

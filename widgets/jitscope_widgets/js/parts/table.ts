@@ -13,6 +13,7 @@ const MEASURED = 50; // rows whose words say how narrow a column may be
 const MOST_LEAST = 16; // characters of a word that no room is taken for beyond them
 const LEAST_WORDS = 42; // characters that a column of words may have at least, beside the widest
 const MOST_WORDS = 110; // characters that both have together
+const NUMBER = 12; // characters that a column of numbers takes
 const NAMED = 200; // characters of a row's name for screen readers
 
 interface TableState {
@@ -64,9 +65,7 @@ class TableView {
         "data-narrow": this.widest < 0 && !table.columns.some(({ kind }) => kind === "stretch") ? "" : null,
         "aria-label": table.name,
         style: {
-          "--columns": table.columns
-            .map((column, n) => width(column, n === this.widest, table.matrix === true, this.longest))
-            .join(" "),
+          "--columns": table.columns.map((column, n) => this.width(column, n)).join(" "),
         },
       },
       this.head(),
@@ -104,6 +103,18 @@ class TableView {
     if (at < 0) return MOST_WORDS;
     const found = rows.slice(0, MEASURED).map((row) => words(row.cells[at]!).length);
     return Math.max(columns[at]!.title.length, ...found);
+  }
+
+  private width({ kind }: Column, at: number): string {
+    const { columns, matrix } = this.table;
+    if (matrix || kind === "number" || kind === "short") return "max-content";
+    if (kind === "bar") return "minmax(32px, 64px)";
+    if (kind === "stretch") return "minmax(80px, 1fr)";
+    if (at === this.widest) return "minmax(12ch, 1fr)";
+    const worded = columns.filter(({ kind = "text" }) => kind === "text" || kind === "code").length - 1;
+    const taken = this.longest + NUMBER * (columns.length - worded - 1);
+    const least = Math.max(LEAST_WORDS, MOST_WORDS - this.longest);
+    return `fit-content(max(${least}ch, (100% - ${taken}ch) / ${Math.max(1, worded)}))`;
   }
 
   /** No column of words is narrower than its longest word, however little room others leave it. */
@@ -413,13 +424,6 @@ class TableView {
   private isPicked({ paths = [], kernels = [], node }: Ref, selected: Selected): boolean {
     return !paths.length && !kernels.length && !node && !selected.paths.size;
   }
-}
-
-function width({ kind }: Column, isWidest: boolean, inMatrix: boolean, longest: number): string {
-  if (inMatrix || kind === "number" || kind === "short") return "max-content";
-  if (kind === "bar") return "minmax(32px, 64px)";
-  if (kind === "stretch") return "minmax(80px, 1fr)";
-  return isWidest ? "minmax(12ch, 1fr)" : `fit-content(${Math.max(LEAST_WORDS, MOST_WORDS - longest)}ch)`;
 }
 
 function compare(a: number | string, b: number | string): number {

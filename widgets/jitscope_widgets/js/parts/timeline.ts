@@ -3,6 +3,7 @@ import { clear, h, s } from "../dom";
 import type { Selected } from "../links";
 import { seconds } from "../numbers";
 import type { Span, Timeline } from "./forms";
+import { legend } from "./legend";
 import { Scale } from "./scale";
 import type { Stage } from "./view";
 
@@ -10,6 +11,7 @@ const LEFT = 96;
 const RIGHT = 14;
 const LANE = 26;
 const FOOT = 24;
+const THIN = 4; // a box so narrow has no room for its border
 const MOST = 400; // boxes that are drawn one by one; of more, the longest of those that begin at one pixel
 /** The width of one, about. */
 const LETTER = 6.5;
@@ -54,7 +56,8 @@ class TimelineView {
       this.answer,
     );
     this.answer.textContent = part.summary;
-    this.element = h("figure", { class: "jitscope-timeline-part", "aria-label": part.name }, tools, this.plot);
+    const about = { class: "jitscope-timeline-part", "aria-label": part.name };
+    this.element = h("figure", about, tools, this.plot, this.legend());
     // drawn as soon as its width is known
     const watch = new ResizeObserver(([entry]) => {
       const width = Math.floor(entry!.contentRect.width);
@@ -66,6 +69,16 @@ class TimelineView {
     watch.observe(this.plot);
     stage.ends.push(() => watch.disconnect());
     stage.around.selection.onChange((selected) => this.mark(selected));
+  }
+
+  private legend(): HTMLElement | null {
+    const tones = new Set(this.order.map(({ tone }) => tone).filter((tone) => tone && tone !== "gap"));
+    return this.part.tones && tones.size
+      ? legend(
+          [...tones].map((tone) => [tone, tone!]),
+          this.part.tones,
+        )
+      : null;
   }
 
   private draw(): void {
@@ -92,7 +105,7 @@ class TimelineView {
       const free = Math.min(end, scale.at(covered[n]!)) - x;
       const box = s(
         "g",
-        { class: "jitscope-timeline-span", "data-of": span.tone || null },
+        { class: "jitscope-timeline-span", "data-of": span.tone || null, "data-thin": wide < THIN ? "" : null },
         s("rect", { x, y: LANE * span.lane + 4, width: wide, height: LANE - 8 }),
       );
       const name = [span.text, span.text.split(", ")[0]!].find((text) => text.length * LETTER + 6 <= free);

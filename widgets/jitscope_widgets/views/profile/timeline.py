@@ -41,7 +41,8 @@ def timeline(profile: Document) -> Timeline | None:
         if gap.end - gap.start >= _LEAST_GAP * call["seconds"]
     ]
     spans += _spans(profile, call, len(lanes) - len(call["threads"]))
-    return Timeline("One recorded call", _summary(call, kernels, gaps), lanes, tuple(spans), call["seconds"])
+    said = _summary(call, kernels, gaps)
+    return Timeline("One recorded call", said, lanes, tuple(spans), call["seconds"], tones="bound by")
 
 
 def _is_around(kernel: Document) -> bool:
