@@ -18,7 +18,6 @@ from ..view.parts import (
     Code,
     CodeLine,
     Column,
-    Content,
     Graph,
     Inline,
     Part,
@@ -285,7 +284,7 @@ def _fates(document: PassesDocument) -> Table:
     for line, own in fates.items():
         position = positions[own[0]["path"]]
         counts = Counter((fate["state"], fate["what"]) for fate in own)
-        (most, _), _ = counts.most_common(1)[0]
+        most, _ = max(counts, key=lambda one: (counts[one], -one[0]))
         place = Place(line, position, clean(position["text"].strip()))
         ref = Ref(tuple(paths[line]), step=(_CHART, most))
         rows.append((position["file"], position["line"], Row((place, _fates_told(counts, names)), ref)))
