@@ -20,7 +20,7 @@ from jitscope.xla.spread import Spread
 from .calls import CallTree, root_of
 from .cost import Work, work_of
 from .fusion import fusion_document, kernels_document, unfused
-from .graph import jaxpr_graph, result_names
+from .graph import argument_names, jaxpr_graph, result_names
 from .groups.kernels import Origins
 from .hlo_origins import computations_before
 from .instruments import look, silent_about
@@ -206,8 +206,9 @@ def _fusion(
     if not whole:
         return kernels_document(after, positions, row.title, row.shares)
     names, origins = result_names(row.jaxpr) if row.jaxpr else (), Origins(graph)
+    given = [name for _, name in argument_names(row.jaxpr, row.takes, len(entry.argument_avals))] if row.jaxpr else ()
     before, blocks = computations_before(entry), Blocks(graph, origins)
-    found = fusion_document(before, after, positions, row.title, names, origins, row.shares, blocks)
+    found = fusion_document(before, after, positions, row.title, names, origins, row.shares, blocks, given)
     if row.library and entry.origins:
         summary = found["summary"]
         summary["sentence"], summary["again"] = f"{summary['sentence']}; {entry.origins}", entry.compiles_again

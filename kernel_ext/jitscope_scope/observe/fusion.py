@@ -14,7 +14,7 @@ from jitscope.xla.hlo_module import Computation
 from .boundaries import boundaries_of
 from .cost import trips
 from .groups.kernels import Origins
-from .hlo import bytes_of, graph_of, positions_of, text_of
+from .hlo import Ends, bytes_of, graph_of, positions_of, text_of
 from .hlo_flow import Flow, Op, flow_of, scopes_around, unique
 from .hlo_lineage import Lineage
 from .hlo_origins import with_origins
@@ -40,11 +40,12 @@ def fusion_document(
     origins: Origins | None = None,
     shares: Mapping[str, float] | None = None,
     blocks: Blocks | None = None,
+    arguments: Sequence[str] = (),
 ) -> FusionDocument:
     """The fusion document of a program, from its parsed HLO before and after optimisation.
 
     `before` may be empty when it is not known (a program that came from a cache); `positions` gives the source
-    position of each equation's path, `results` names the program's results, `origins` the groups its equations are in, `shares` the
+    position of each equation's path, `results` and `arguments` name the program's own, `origins` the groups its equations are in, `shares` the
     measured share of each kernel in the time of all, `blocks` the blocks of the program that kernels stem from. Members of a kernel are the operations of the computation it calls: neither
     parameters nor constants, but broadcasts and the like. Two kernels may hold the same operation (XLA computes cheap
     ones twice); such an operation counts for the first. Positions stand at the kernels and in the graph before; what is
@@ -56,12 +57,13 @@ def fusion_document(
     made = Kernels(new, positions, shares or {})
     kernels = made.all()
     in_blocks(kernels, blocks, made)
+    ends = Ends(arguments, results)
     return {
         "kind": "fusion",
         "version": 1,
         "title": title,
-        "before": graph_of(old, before, f"{title}, before optimisation", positions, lineage.kernel, results, origins),
-        "after": graph_of(new, after, f"{title}, after optimisation", {}, {}, results, origins),
+        "before": graph_of(old, before, f"{title}, before optimisation", positions, lineage.kernel, ends, origins),
+        "after": graph_of(new, after, f"{title}, after optimisation", {}, {}, ends, origins),
         "kernels": kernels,
         "rows": rows_of(old, new, lineage),
         "boundaries": boundaries_of(new),

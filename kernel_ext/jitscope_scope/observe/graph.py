@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from jitscope.core.avals import ShapedArray
-from jitscope.core.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, running, subpath
+from jitscope.core.jaxpr import NO_DEBUG, Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, running, subpath
 from jitscope.core.printing import Names, atom_text, binder_text, literal_text, shown_params
 
 from .calls import CallTree
@@ -44,6 +44,14 @@ def result_names(jaxpr: Jaxpr) -> list[str]:
     """What the results of a program are called: `result['loss']`, or by their number."""
     names, count = jaxpr.debug.result_names, len(jaxpr.outvars)
     return list(names) if len(names) == count else [f"result {i}" for i in range(count)]
+
+
+def argument_names(jaxpr: Jaxpr | None, takes: Any, count: int) -> list[tuple[int | None, str]]:
+    """What a program's own arguments are called, with their numbers in the call: captured arrays first, which have none, then those of the
+    call that it reads, of which there are `count` where nothing is known of what it `takes`."""
+    debug = jaxpr.debug if jaxpr else NO_DEBUG
+    hidden, kept = takes.arguments if takes is not None else (0, list(range(count)))
+    return [*((None, f"captured array {i}") for i in range(hidden)), *((i, debug.argument(i)) for i in kept)]
 
 
 _NONE: list[Any] = []

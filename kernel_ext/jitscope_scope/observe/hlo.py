@@ -6,7 +6,7 @@ import functools
 import math
 import re
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from jitscope.core.words import cut
 from jitscope.xla.hlo_module import Computation, Instruction
@@ -39,29 +39,36 @@ SUMS = ("all-reduce", "reduce-scatter")
 """Collectives that put together what devices computed parts of."""
 
 
+class Ends(NamedTuple):
+    """What the arguments and the results of a program are called, by its own numbers, as far as that is known."""
+
+    arguments: Sequence[str] = ()
+    results: Sequence[str] = ()
+
+
 def graph_of(
     flow: Flow,
     computations: Sequence[Computation],
     title: str,
     positions: Mapping[str, Position],
     fused_into: Mapping[str, str],
-    results: Sequence[str],
+    ends: Ends,
     origins: Origins | None = None,
 ) -> GraphDocument:
     """The graph document of a module, whose flow it is given.
 
     Entry parameters are inputs, results are outputs; fusions, loops, branches and calls are scopes round what they hold; a kernel
     of a single operation is one node. `positions` gives the source position of each equation's path, `fused_into`, by node id, the
-    kernel that took a node in, `results` the names of the program's results, `origins` the groups that the equations are in.
+    kernel that took a node in, `origins` the groups that the equations are in.
     """
     roots = {c.name: c.root.opcode for c in computations}
-    nodes = [_node(op, roots, positions, fused_into.get(op.id)) for op in flow.ops]
+    nodes = [_node(op, roots, positions, fused_into.get(op.id), ends.arguments) for op in flow.ops]
     edges = [_edge(source, op.id, kind) for op in flow.ops for source, kind in op.sources]
     for number, sources in enumerate(flow.results):
-        label = results[number] if len(results) == len(flow.results) else f"result {number}"
+        label = ends.results[number] if len(ends.results) == len(flow.results) else f"result {number}"
         nodes.append(_output(number, label, sources))
         edges += [_edge(source, f"out{number}", kind) for source, kind in sources]
-    nodes = grouped_operations(nodes, origins or Origins())
+    nodes = grouped_operations(nodes, edges, origins or Origins())
     return {"kind": "graph", "version": 1, "level": "hlo", "title": title, "nodes": nodes, "edges": edges}
 
 
@@ -111,12 +118,18 @@ def positions_of(paths: Collection[str], positions: Mapping[str, Position]) -> l
     return found
 
 
-def _node(op: Op, roots: Mapping[str, str], positions: Mapping[str, Position], fused_into: str | None) -> GraphNode:
+def _node(
+    op: Op,
+    roots: Mapping[str, str],
+    positions: Mapping[str, Position],
+    fused_into: str | None,
+    arguments: Sequence[str],
+) -> GraphNode:
     i = op.instruction
     return {
         "id": op.id,
         "kind": _kind(op),
-        "label": _label(op),
+        "label": _label(op, arguments),
         "scope": op.scope,
         "types": types_in(i.type),
         "bytes": bytes_of(i.type),
@@ -161,16 +174,17 @@ def _kind(op: Op) -> NodeKind:
     return "fusion" if op.is_group else "instruction"
 
 
-def parameter_name(i: Instruction) -> str:
-    """What an argument of the program is called: `params['w']`; XLA writes it as the name of the operation."""
+def parameter_name(i: Instruction, arguments: Sequence[str] = ()) -> str:
+    """What an argument of the program is called: `params['w']`; XLA writes it as the name of the operation, or it is that of `arguments`."""
     named = i.op_name if i.op_name and not paths_in(i.op_name) else None
-    return named or f"parameter {i.literal}"
+    known = arguments[int(i.literal)] if i.literal.isdecimal() and int(i.literal) < len(arguments) else None
+    return named or known or f"parameter {i.literal}"
 
 
-def _label(op: Op) -> str:
+def _label(op: Op, arguments: Sequence[str]) -> str:
     i = op.does
     if op.is_input:
-        return parameter_name(i)
+        return parameter_name(i, arguments)
     if i.opcode == "constant":
         return i.literal if len(i.literal) <= 12 else "constant"
     if i.opcode == "custom-call":

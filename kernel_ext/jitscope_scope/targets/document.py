@@ -14,7 +14,7 @@ from ..observe.boundaries import boundaries_of
 from ..observe.communication import groups_of, runs_of
 from ..observe.cost import Costs, Work
 from ..observe.fusion import Kernels
-from ..observe.hlo import bytes_of, collective_of, graph_of, types_in
+from ..observe.hlo import Ends, bytes_of, collective_of, graph_of, types_in
 from ..observe.hlo_flow import Op
 from ..observe.ledger import Row
 from ..observe.timing import quantity
@@ -78,7 +78,7 @@ class _Document:
         memory = _memory(made.memory, self.chip)
         small = len(made.flow.ops) <= MOST_NODES
         graph = (
-            graph_of(made.flow, made.after, f"{made.function} on {made.target.told}", self.positions, {}, ())
+            graph_of(made.flow, made.after, f"{made.function} on {made.target.told}", self.positions, {}, Ends())
             if small
             else None
         )

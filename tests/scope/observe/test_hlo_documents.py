@@ -402,6 +402,14 @@ def test_custom_calls_are_library_calls():
     assert kernel["note"] == "A call back into Python." and kernel["paths"] == ["e0"]
 
 
+def test_arguments_without_a_name_of_xla_s_have_the_call_s():
+    program = compiled(LOOP)
+    given = ["params['w']", "steps"]
+    document = fusion_document(program.before, program.after, {}, "loop", arguments=given)
+    for level in ("before", "after"):
+        assert [n["label"] for n in document[level]["nodes"] if n["kind"] == "input"] == given
+
+
 def test_without_the_program_before():
     program = compiled(DENSE)
     document = fusion_document((), program.after, {}, "from the cache")

@@ -11,10 +11,11 @@ import pytest
 
 import jitscope.numpy as jnp
 from jitscope_scope import observe
+from jitscope_scope.observe.groups.order import together
 from jitscope_widgets.view.inline import words
 from jitscope_widgets.view.parts import Grouped, Row
 from jitscope_widgets.views.fusion import view
-from tests.programs import lstm
+from tests.programs import lstm, transformer
 from tests.programs.rows import row_of
 
 
@@ -96,3 +97,27 @@ def _is_in_a_loop(node: Any, nodes: Any) -> bool:
         if node["label"] == "while":
             return True
     return False
+
+
+@pytest.mark.parametrize(
+    ("chains", "readers", "order"),
+    [
+        ("AABB", {}, "0123"),
+        ("ABAB", {}, "0213"),
+        ("ABAB", {1: [2]}, "0132"),  # the second of A reads the first of B
+        ("ABA", {0: [1], 1: [2]}, "012"),
+        (["A", "B", "AC", "B", "AC"], {}, "02413"),
+        ("AB", {0: [1], 1: [0]}, "01"),  # no order is one in which values flow
+    ],
+)
+def test_what_is_of_one_origin_comes_together(chains: Any, readers: dict[int, list[int]], order: str) -> None:
+    names = [f"n{number}" for number in range(len(chains))]
+    told = {names[giver]: {names[one] for one in own} for giver, own in readers.items()}
+    assert "".join(map(str, together(names, [tuple(chain) for chain in chains], told))) == order
+
+
+def test_a_function_is_one_group_of_the_program_before_passes() -> None:
+    """XLA has its operations among those of others."""
+    document = observe.compilation_document(row_of(transformer.program, *transformer.arguments()))["fusion"]["before"]
+    top = [node["label"] for node in document["nodes"] if node["scope"] is None and node["kind"] == "group"]
+    assert top.count("model") == top.count("model (backward)") == 1

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from .blocks import group_node
+from .order import readers_beside, together
 from .trees import gathered
 
 
 if TYPE_CHECKING:
-    from jitscope_widgets.documents.graph import GraphDocument, GraphNode, GroupKind
+    from jitscope_widgets.documents.graph import GraphDocument, GraphEdge, GraphNode, GroupKind
 
 
 class Origin(NamedTuple):
@@ -61,15 +62,16 @@ def _after(known: tuple[Origin, ...], chain: tuple[Origin, ...]) -> tuple[Origin
     return chain[len(_common([known, chain])) :]
 
 
-def grouped_operations(nodes: Sequence[GraphNode], origins: Origins) -> list[GraphNode]:
-    """The nodes of an HLO graph with groups: arguments and results by their trees, operations that follow each other by the
-    groups of their origin."""
-    return _Writer(nodes, origins).written()
+def grouped_operations(nodes: Sequence[GraphNode], edges: Sequence[GraphEdge], origins: Origins) -> list[GraphNode]:
+    """The nodes of an HLO graph with groups: arguments and results by their trees, operations by the groups of their origin. Those of one
+    origin come one after the other, as far as values flow so."""
+    return _Writer(nodes, edges, origins).written()
 
 
 class _Writer:
-    def __init__(self, nodes: Sequence[GraphNode], origins: Origins):
+    def __init__(self, nodes: Sequence[GraphNode], edges: Sequence[GraphEdge], origins: Origins):
         self.origins = origins
+        self.readers = readers_beside(nodes, edges)
         self.inside: dict[str | None, list[GraphNode]] = {}
         for node in nodes:
             self.inside.setdefault(node["scope"], []).append(node)
@@ -88,6 +90,8 @@ class _Writer:
         own = [n for n in nodes if n["kind"] not in ("input", "output")]
         self.out += gathered(inputs, "in", scope) if scope is None else inputs
         chains = [_after(known, self.origins.around(self._paths(n))) for n in own]
+        order = together([n["id"] for n in own], chains, self.readers)
+        own, chains = [own[n] for n in order], [chains[n] for n in order]
         told = [c for n, c in zip(own, chains) if n["kind"] != "constant"]
         self._runs(own, chains, 0, len(own), len(_common(told)), scope)
         self.out += gathered(outputs, "out", scope) if scope is None else outputs

@@ -6,11 +6,10 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from jitscope.core.jaxpr import NO_DEBUG
 from jitscope.xla import callbacks, hlo_module
 from jitscope.xla.dumps import Source, compiled_once_more
 
-from ..graph import result_names
+from ..graph import argument_names, result_names
 from ..hlo_origins import flow_of_program
 from ..ledger import Row
 from ..stacks import backward_paths
@@ -73,11 +72,7 @@ def instrument(row: Row, given: object = None, change: str | None = None) -> Mem
 def names_of(row: Row) -> Names:
     """What the program's own arguments are called: captured arrays first, then those of the call that it reads, then the number of the
     run, where it calls Python."""
-    debug = row.jaxpr.debug if row.jaxpr else NO_DEBUG
-    takes, count = row.takes, len(row.entry.argument_avals)
-    hidden, kept = takes.arguments if takes is not None else (0, list(range(count)))
-    arguments: list[tuple[int | None, str]] = [(None, f"captured array {i}") for i in range(hidden)]
-    arguments += [(i, debug.argument(i)) for i in kept]
+    arguments = argument_names(row.jaxpr, row.takes, len(row.entry.argument_avals))
     results = list(result_names(row.jaxpr)) if row.jaxpr else []
     if row.entry.executable.calls_python:
         arguments.append((None, callbacks.MARK))
