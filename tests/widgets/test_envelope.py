@@ -91,6 +91,20 @@ def test_a_value_whose_line_is_not_there_is_still_told() -> None:
     assert envelope._read(packed_text.split()[0])["document"]["unusual"] == "NaN"
 
 
+def test_what_a_run_takes_by_the_profile_is_told_at_once() -> None:
+    """In the first piece, without the profile: the line of the program, and the times beside it."""
+    one = made.layer_compilation()
+    one["timing"]["steady"] = None
+    one["instruments"] = {"profile": made.profile()}
+    cell = made.cell(one)
+    text = pack(cell).text
+    (shell,) = envelope._read(text.split()[0])["document"]["compilations"]
+    assert shell["profiled"]["median"] == made.profile()["wall"] and "instruments" not in shell
+    assert "timed for the profile below" in json.dumps(shell["timing"]["view"])
+    assert "runs in 100 µs" in html(cell)
+    assert unpack(text) == cell
+
+
 def test_a_long_program_takes_a_small_part_of_its_json() -> None:
     document = made.long_program(300)
     assert len(pack(document).text) < len(json.dumps(document)) / 8

@@ -27,7 +27,11 @@ from .view_data import with_views, without_views
 from .words import Document, plural
 
 
-_TOLD = ("unusual", "busy")  # of a compilation: in the first piece, since its line is seen before the others are loaded
+_TOLD = (
+    "unusual",
+    "busy",
+    "profiled",
+)  # of a compilation: in the first piece, since its line is seen before the others are loaded
 _LEVEL = 6  # of gzip; beyond that, time counts more than the last few per cent
 _MANY_NODES = 30_000  # with more in a graph, the HLO programs are not even tried
 
@@ -142,7 +146,7 @@ def _outside(
 
 
 def _told(compilation: Document) -> dict[str, Any]:
-    found = {name: compilation.get(name) or say(compilation) for name, say in zip(_TOLD, (unusual, _busy))}
+    found = {name: compilation.get(name) or say(compilation) for name, say in zip(_TOLD, (unusual, _busy, _profiled))}
     return {name: said for name, said in found.items() if said}
 
 
@@ -150,6 +154,12 @@ def _busy(compilation: Document) -> dict[str, Any] | None:
     """How busy a recorded call was; None where there is no profile."""
     call = ((compilation.get("instruments") or {}).get("profile") or {}).get("timeline") or {}
     return {"seconds": call["seconds"], "busy": call["busy"]} if call.get("busy") else None
+
+
+def _profiled(compilation: Document) -> Document | None:
+    """What a run takes by the profile, where no other calls were timed."""
+    found = words.steady_of(compilation) if "timing" in compilation else None
+    return found if found and not compilation["timing"]["steady"] else None
 
 
 def _remarks(parts: list[_Part], rows: list[int]) -> tuple[str, ...]:

@@ -149,7 +149,7 @@ def _row(compilation: Document) -> str:
 
 def _compilation(compilation: Document, opened: bool = False, again: str | None = None) -> Iterator[str | Part]:
     count = words.recompiled_words(compilation) if again is None else again
-    facts = [compilation["headline"], words.compiled_words(compilation), words.steady_words(compilation["timing"])]
+    facts = [compilation["headline"], words.compiled_words(compilation), words.steady_words(compilation)]
     facts += [f"▲ {count}" if count else "", unusual(compilation)]
     said = " · ".join(escape(fact) for fact in facts if fact)
     yield (

@@ -130,8 +130,8 @@ def _times(compilation: Document) -> str:
     parts = [f"{stage['name']} {show(stage['seconds'])}" for stage in timing["stages"]]
     if compilation["cache"] == "reused":
         parts.insert(0, "compiled before")
-    if timing["steady"]:
-        parts.append(f"run {show(timing['steady']['median'])} (median of {timing['steady']['runs']})")
+    if steady := words.steady_of(compilation):
+        parts.append(f"run {show(steady['median'])} (median of {steady['runs']})")
     return ", ".join(parts)
 
 

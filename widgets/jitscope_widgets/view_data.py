@@ -48,12 +48,7 @@ def fusion_of(compilation: Document) -> Document:
 
 def timing_of(compilation: Document) -> Document:
     """The timing of a compilation, with what a run of it takes; where no other calls were timed, those of its profile."""
-    timing = {**compilation["timing"], "cost": compilation["cost"]}
-    profile = (compilation.get("instruments") or {}).get("profile")
-    if profile and not timing["steady"] and profile.get("wall"):
-        times = {"median": profile["wall"], "low": profile["low"], "high": profile["high"]}
-        timing["steady"] = {**times, "runs": profile["runs"], "source": "profile"}
-    return timing
+    return {**compilation["timing"], "cost": compilation["cost"], "steady": words.steady_of(compilation)}
 
 
 def parts_of(document: Document) -> View:

@@ -186,9 +186,20 @@ _CARDS = 5
 """Cards below a cell; %recompiles has all."""
 
 
-def steady_words(timing: Document) -> str:
+def steady_of(compilation: Document) -> Document | None:
+    """What a run takes: of calls that were timed, else of those of its profile; None where nobody measured it."""
+    if timed := compilation["timing"]["steady"] or compilation.get("profiled"):
+        return timed
+    profile = (compilation.get("instruments") or {}).get("profile")
+    if not profile or not profile.get("wall"):
+        return None
+    times = {"median": profile["wall"], "low": profile["low"], "high": profile["high"]}
+    return {**times, "runs": profile["runs"], "source": "profile"}
+
+
+def steady_words(compilation: Document) -> str:
     """`runs in 210 µs`, "" when nobody measured it."""
-    steady = timing["steady"]
+    steady = steady_of(compilation)
     return f"runs in {show(steady['median'])}" if steady else ""
 
 

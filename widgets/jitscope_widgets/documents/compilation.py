@@ -13,7 +13,7 @@ from .profile import ProfileDocument
 from .reasons import ReasonsDocument
 from .recompilations import RecompilationsDocument
 from .source import SourceDocument
-from .timing import TimingDocument
+from .timing import SteadyRun, TimingDocument
 from .transformations import TransformationsDocument
 from .values import ValuesDocument
 
@@ -81,6 +81,8 @@ class CompilationDocument(TypedDict):
     """What stands out, in words, beside recompilations; added where the document is packed."""
     busy: NotRequired[BusyCall]
     """How busy a recorded call was, where there is a profile: drawn in place of `parts`; added where the document is packed."""
+    profiled: NotRequired[SteadyRun]
+    """What a run takes by the profile, where no other calls were timed; added where the document is packed."""
     because: NotRequired[str]
     """Why it was traced or compiled."""
     source: SourceDocument | None

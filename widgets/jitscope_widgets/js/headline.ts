@@ -48,8 +48,8 @@ function compiledIn(group: Group): HTMLElement | null {
   return h("span", { class: "jitscope-fact", title: note }, words, h("b", {}, seconds(secondsOf(compiled)!)));
 }
 
-function runsIn({ timing, instruments }: CompilationDoc): HTMLElement | null {
-  const median = timing.steady?.median ?? instruments?.profile?.wall;
+function runsIn({ timing, profiled, instruments }: CompilationDoc): HTMLElement | null {
+  const median = (timing.steady ?? profiled)?.median ?? instruments?.profile?.wall;
   if (!median) return null;
   return h("span", { class: "jitscope-fact", title: origin(median) }, "runs in ", h("b", {}, quantity(median)));
 }
