@@ -36,6 +36,8 @@ class Live:
     @output.guarded("showing what was compiled again")
     def _show(self) -> None:
         document = self._document()
+        if not document["cards"]:  # what is told in `%recompiles` alone: two shapes that two lines give
+            return
         if self._place is None:
             self._place = output.Place()
         self._place.show_still(document)

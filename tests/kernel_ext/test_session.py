@@ -350,7 +350,10 @@ def test_what_was_compiled_again_is_told_while_the_cell_runs(shell, monkeypatch:
     stop = session.ledger.listen(session._written)
     shell.cell("import jitscope as jx, jitscope.numpy as jnp")
     ran = shell.cell("f = jx.jit(lambda x: x * 0.5625)\nfor n in (2, 3, 4, 5):\n    f(jnp.ones(n));")
+    shell.cell("g = jx.jit(lambda x: x * 0.8125)\ng(jnp.ones(2));")
+    settled = shell.cell("g(jnp.ones(3));")  # two shapes that two lines give, one each
     stop()
+    assert not settled.documents
     counts = [document["cards"][0]["compilations"] for document in ran.documents]
     assert counts[0] == 1 and counts[-1] == 3 and counts == sorted(counts)
 
