@@ -36,8 +36,16 @@ def demo(page: Page, demo_html: Path) -> list[View]:
     return views(page.locator("body"))
 
 
+TITLES = (
+    "all => [...new Set(all.map(one => getComputedStyle(one)).map(style => `${style.fontWeight} ${style.fontSize}`))]"
+)
+
+
 def test_demo_page_expands_searches_and_selects(demo: list[View]) -> None:
     page = demo[0].page
+    assert page.locator(".jitscope h4").evaluate_all(TITLES) == [
+        "600 13px"
+    ]  # whatever the notebook's own titles look like
     for number, view in enumerate(demo):
         for tab in TABS:
             if view.element.locator(f"[role=tab][data-tab={tab}]").count():
