@@ -331,9 +331,8 @@ def unfused(kernels: Sequence[Kernel]) -> list[str]:
 
 
 def _sizes(sizes: Sequence[int]) -> str:
-    if len(sizes) > 3 and min(sizes) != max(sizes):
-        return f"{min(sizes):,} to {max(sizes):,}"
-    return f"{sizes[0]:,}" if min(sizes) == max(sizes) else _listed([f"{size:,}" for size in sizes])
+    least, most = min(sizes), max(sizes)
+    return f"{most:,}" if least == most else f"{least:,} to {most:,}"
 
 
 def _listed(parts: Sequence[str]) -> str:

@@ -417,6 +417,15 @@ def test_without_the_program_before():
     assert document["summary"]["sentence"] == "2 kernels: 1 fusion of 10 and 1 library call"
 
 
+def test_sizes_of_fusions_are_not_taken_for_a_part_of_the_list():
+    """Not "3 fusions of 24, 20 and 10 and 2 library calls"."""
+    kernels = compiled(chain(60)).document["kernels"]
+    sizes = [len(kernel["members"]) for kernel in kernels if kernel["kind"] == "fusion"]
+    assert 1 < len(set(sizes)) <= len(sizes) < 4
+    said = compiled(chain(60)).document["summary"]["sentence"]
+    assert f"{len(sizes)} fusions of {min(sizes)} to {max(sizes)} and " in said
+
+
 def test_a_program_without_operations():
     assert compiled(NOTHING).document["summary"]["sentence"] == "0 operations → 1 kernel: 1 copy"
 
