@@ -48,6 +48,12 @@ class Bounds:
                 given = _gone_through(s, t)
             elif isinstance(s, ast.Assign):
                 given = own_part(s, t.id)
+                if (
+                    given is None
+                    and isinstance(s.value, ast.Subscript)
+                    and type(self.values.get(ast.unparse(s.value.value))) in (list, tuple)
+                ):
+                    given = s.value  # one of the numbers in it
             elif isinstance(s, ast.AugAssign):
                 load = ast.Name(t.id, ast.Load())
                 given = ast.copy_location(ast.BinOp(load, s.op, s.value), s)

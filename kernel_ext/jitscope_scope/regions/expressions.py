@@ -308,22 +308,24 @@ class Expressions(ast.NodeTransformer):
         return first
 
     def _among(self, node: ast.Compare) -> ast.expr | None:
-        """`k in (1, 2)` as comparisons; None for other comparisons."""
-        right = node.comparators[0]
-        if len(node.ops) > 1 or not isinstance(node.ops[0], (ast.In, ast.NotIn)):
+        """`k in (1, 2)`, and `(i, j) == (8, 8)`, as comparisons; None for other comparisons."""
+        right, op = node.comparators[0], node.ops[0]
+        if len(node.ops) > 1 or not isinstance(op, (ast.In, ast.NotIn, ast.Eq, ast.NotEq)):
             return None
-        found = memberships.things(right, self.value(right))
-        rows = memberships.comparisons(node.left, found[0]) if found is not None else None
-        if found is None or rows is None:
+        if isinstance(op, (ast.Eq, ast.NotEq)):
+            rows = memberships.equal(node.left, right)
+        else:
+            found = memberships.things(right, self.value(right))
+            rows = memberships.comparisons(node.left, found[0]) if found is not None else None
+            if found is not None and rows is not None and isinstance(right, ast.Name):
+                self.tests[right.id] = found[1]
+        if rows is None:
             return None
-        if isinstance(right, ast.Name):
-            self.tests[right.id] = found[1]
-        each = [
-            reduce(lambda a, b: self._call(f"{self.jnp}.logical_and", [a, b], node), map(self.visit, r)) for r in rows
-        ]
+        both = lambda a, b: self._call(f"{self.jnp}.logical_and", [a, b], node)
+        each = [reduce(both, map(self.visit, row)) for row in rows]
         none = self._call(f"{self.jnp}.asarray", [ast.Constant(False)], node)
         among = reduce(lambda a, b: self._call(f"{self.jnp}.logical_or", [a, b], node), each, none)
-        return among if isinstance(node.ops[0], ast.In) else self._call(f"{self.jnp}.logical_not", [among], node)
+        return among if isinstance(op, (ast.In, ast.Eq)) else self._call(f"{self.jnp}.logical_not", [among], node)
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
         moving = self.moves(node.test)
@@ -331,7 +333,10 @@ class Expressions(ast.NodeTransformer):
         return self._call(f"{self.jnp}.where", [node.test, node.body, node.orelse], node) if moving else node
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        rows = self.value(node.value) if self.home.numpy and self.moves(node.slice) else None
         node.value = self.visit(node.value)
+        if type(rows) is tuple and {*map(type, np.ravel(np.array(rows, object)).tolist())} in ({int}, {float}):
+            node.value = self._call(f"{self.jnp}.asarray", [node.value], node)
         node.slice = self.index(node.slice)
         return node
 

@@ -168,7 +168,7 @@ class _Stores(ast.NodeTransformer):
         return ast.Assign([to], value)
 
     def _diagonal(self, target: ast.expr, value: ast.expr) -> ast.stmt | None:
-        array = self.values.get(_name(target))
+        array = self.values.get(_name(target), self.after.get(_name(target)))
         number = isinstance(value, ast.Constant) or isinstance(self.values.get(_name(value)), (int, float))
         if not isinstance(array, np.ndarray) or array.ndim != 2 or not number:
             return None

@@ -26,6 +26,13 @@ def _equal(parts: list[ast.expr], row: tuple[object, ...]) -> Iterator[ast.Compa
         yield ast.copy_location(ast.Compare(copy.deepcopy(p), [ast.Eq()], [ast.Constant(v)]), p)  # type: ignore[arg-type]
 
 
+def equal(left: ast.expr, right: ast.expr) -> list[list[ast.Compare]] | None:
+    """The same of two rows that are written there, of one length."""
+    if not isinstance(left, ast.Tuple) or not isinstance(right, ast.Tuple) or len(left.elts) != len(right.elts):
+        return None
+    return [[ast.copy_location(ast.Compare(a, [ast.Eq()], [b]), a) for a, b in zip(left.elts, right.elts, strict=True)]]
+
+
 def things(node: ast.expr, value: object) -> tuple[Collection[object], str] | None:
     """What is looked through, written there or the `value` of a name, and what has to be true for that."""
     match node:

@@ -142,7 +142,7 @@ def _dicts(found: StandIns) -> StandIns:
                 type(visit.values.get(name)) is dict
                 and type(kept := visit.after.get(name)) is dict
                 and used.count(name) == 1
-                and all(map(_again, (key, loop.iter)))
+                and all(map(evaluates_again, (key, loop.iter)))
                 and not naming.loaded([key]) & (changing - own)
                 and not naming.loaded([loop.iter]) & changing
             ):
@@ -171,7 +171,7 @@ def _dicts(found: StandIns) -> StandIns:
     return StandIns((new,), visit, before, (*after, f"del {', '.join(names)}", *found.after))
 
 
-def _again(node: ast.expr) -> bool:
+def evaluates_again(node: ast.expr) -> bool:
     """Whether an expression may be evaluated once more: it calls nothing that might draw, print or move on."""
     calls = [n.func for n in ast.walk(node) if isinstance(n, ast.Call)]
     return all(ast.unparse(f).rpartition(".")[2] in _CALLED_AGAIN for f in calls)

@@ -125,10 +125,6 @@ def word_of(key: object) -> str:
     return text if text.isidentifier() else "part_" + "".join(c if c.isalnum() else "_" for c in text)
 
 
-def keys_of(box: Box) -> list[object]:
-    return list(box.parts)
-
-
 class Roots:
     """The values that the region begins with, taken apart as far as they are objects and containers."""
 

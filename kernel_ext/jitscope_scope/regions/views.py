@@ -10,6 +10,7 @@ import numpy as np
 from . import naming
 from .bounds import own_part
 from .homes import shares
+from .stand_ins import evaluates_again
 from .watching import Visit
 
 
@@ -108,7 +109,7 @@ def _gone_through(target: ast.expr, node: ast.expr) -> tuple[dict[str, str], lis
             return {n: of for rows, _ in known for n, of in rows.items()}, [n for _, lengths in known for n in lengths]
         case ast.Tuple(elts=[_, second]), ast.Call(func=ast.Name(id="enumerate"), args=[inner, *_]):
             return _gone_through(second, inner)
-        case _, ast.Call(func=ast.Name(id="range")):
+        case _, ast.Call() if evaluates_again(node):
             return {}, [f"len({ast.unparse(node)})"]
         case _ if _root_of_views(node) is not None:
             of = ast.unparse(node)

@@ -30,8 +30,7 @@ def written_out(body: naming.Statements, visit: Visit) -> StandIns:
 def gone_through(body: naming.Statements) -> set[str]:
     """Names of what stands written in loops over rows: the statements may change what they stand for."""
     loops = [n.iter for s in body for n in ast.walk(s) if isinstance(n, ast.For)]
-    rows = [n for n in loops if isinstance(n, (ast.Tuple, ast.List)) or ast.unparse(n).startswith("zip(")]
-    return {n.id for row in rows for n in ast.walk(row) if isinstance(n, ast.Name)} - {"zip"}
+    return {n.id for over in loops for e in _written(over) for n in ast.walk(e) if isinstance(n, ast.Name)}
 
 
 class _Writer:
@@ -51,31 +50,31 @@ class _Writer:
 
     def _rows(self, s: ast.For) -> list[dict[str, ast.expr]] | None:
         """What the loop's names stand for in each turn; None for other loops."""
-        targets = [s.target] if isinstance(s.target, ast.Name) else getattr(s.target, "elts", [])
-        own = [t.id for t in targets if isinstance(t, ast.Name)]
+        own = [n.id for n in ast.walk(s.target) if isinstance(n, ast.Name)]
         touched = {t for b in s.body for t in naming.augmented(b)} | naming.stored_into(s.body)
-        if s.orelse or naming.leaves(s.body) or len(own) < len(targets) or not touched & {*own}:
+        if s.orelse or naming.leaves(s.body) or not touched & {*own}:
             return None
-        parts = _written(s.iter, len(own), isinstance(s.target, ast.Name))
+        rows = [_bound(s.target, e) for e in _written(s.iter)]
         plain = [t for b in naming.statements(s.body) if not isinstance(b, ast.AugAssign) for t in naming.targets_of(b)]
-        if not parts or len(parts) > MOST or any(isinstance(t, ast.Name) and t.id in own for t in plain):
+        if not rows or len(rows) > MOST or any(isinstance(t, ast.Name) and t.id in own for t in plain):
             return None
         if any(n.id in own and n.lineno not in range(s.lineno, (s.end_lineno or 0) + 1) for n in self.names):
             return None
-        rows = [dict(zip(own, row, strict=True)) for row in parts]
         for row in rows:
-            if not all(self._stays(e, s) for e in row.values()) or not all(
-                self._is_array(row[n]) for n in touched & {*own}
+            if (
+                row is None
+                or not all(self._stays(e, s) for e in row.values())
+                or not all(self._is_array(row[n]) for n in touched & {*own})
             ):
                 return None
-        return rows
+        return [row for row in rows if row is not None]
 
     def _stays(self, e: ast.expr, s: ast.For) -> bool:
         """Whether this stands for the same until the region's end."""
         while isinstance(e, ast.Attribute):
             e = e.value
         if not isinstance(e, ast.Name):
-            return False
+            return isinstance(e, ast.Constant)
         return not any(n.id == e.id and isinstance(n.ctx, ast.Store) and n.lineno >= s.lineno for n in self.names)
 
     def _is_array(self, e: ast.expr) -> bool:
@@ -88,19 +87,32 @@ class _Writer:
         return False
 
 
-def _written(node: ast.expr, size: int, alone: bool) -> list[list[ast.expr]] | None:
-    """The rows of what a loop goes through, if they are written there."""
+def _written(node: ast.expr) -> list[ast.expr]:
+    """What a loop goes through, thing by thing, if that is written there; nothing for others."""
     match node:
-        case ast.Tuple(elts=parts) | ast.List(elts=parts) if alone:
-            return [[p] for p in parts]
         case ast.Tuple(elts=parts) | ast.List(elts=parts):
-            rows = [list(getattr(p, "elts", [])) for p in parts]
-        case ast.Call(func=ast.Name(id="zip"), args=args, keywords=[]) if not alone:
-            each = [getattr(a, "elts", []) for a in args]
-            rows = [list(row) for row in zip(*each, strict=False)] if len({*map(len, each)}) == 1 else []
-        case _:
-            return None
-    return rows if all(len(r) == size for r in rows) else None
+            return parts
+        case ast.Call(func=ast.Name(id="zip"), args=args, keywords=[]):
+            each = [_written(a) for a in args]
+            return [ast.Tuple(list(row), ast.Load()) for row in zip(*each, strict=False)]
+        case ast.Call(func=ast.Name(id="enumerate"), args=[of], keywords=[]):
+            return [ast.Tuple([ast.Constant(k), e], ast.Load()) for k, e in enumerate(_written(of))]
+    return []
+
+
+def _bound(target: ast.expr, value: ast.expr) -> dict[str, ast.expr] | None:
+    """What the names of a target stand for; None where the text does not show it."""
+    if isinstance(target, ast.Name):
+        return {target.id: value}
+    if (
+        not isinstance(target, (ast.Tuple, ast.List))
+        or not isinstance(value, (ast.Tuple, ast.List))
+        or len(target.elts) != len(value.elts)
+    ):
+        return None
+    parts = [_bound(t, v) for t, v in zip(target.elts, value.elts, strict=True)]
+    known = [p for p in parts if p is not None]
+    return {n: e for p in known for n, e in p.items()} if len(known) == len(parts) else None
 
 
 class _Renamer(ast.NodeTransformer):
@@ -111,6 +123,6 @@ class _Renamer(ast.NodeTransformer):
         if node.id not in self.names:
             return node
         new = ast.copy_location(copy.deepcopy(self.names[node.id]), node)
-        assert isinstance(new, (ast.Name, ast.Attribute))
-        new.ctx = node.ctx
+        if isinstance(new, (ast.Name, ast.Attribute)):
+            new.ctx = node.ctx
         return new

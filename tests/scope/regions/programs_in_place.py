@@ -218,7 +218,7 @@ alpha = forward(model, obs)
 beta = alpha[::-1]
 total = np.log(beta).sum()
 === arrays that a loop over them changes, where they are written
-W, b, X = rng.random((3, 2)), np.zeros(2), rng.random((9, 3)); y = X @ np.ones((3, 2)); losses = []; norms = []
+W, b, X = rng.random((3, 2)), np.zeros(2), rng.random((9, 3)); y = X @ np.ones((3, 2)); losses = []; velocity = [np.zeros((3, 2)), np.zeros(2)]
 ---
 for k in range(20):
     err = X @ W + b - y
@@ -226,8 +226,9 @@ for k in range(20):
     for d in (dW, db):
         np.clip(d, -1, 1, out=d)
         d *= 0.5
-    for p, g in zip([W, b], [dW, db]):
-        p -= 0.02 * g
+    for i, (p, g) in enumerate(zip([W, b], [dW, db])):
+        velocity[i] = 0.9 * velocity[i] + g
+        p -= 0.02 * velocity[i]
     losses.append(np.mean(err ** 2))
 === rows from the end, and lists of arrays without axes
 c = rng.random(6); x = rng.random(5); total = 0.0; seen = []

@@ -495,4 +495,13 @@ while delta > 1e-3:
             delta = max(delta, abs(new - V[i, j]))
             V[i, j] = new
     sweeps += 1
+=== steps that a number picks among known ones
+moves = ((-1, 0), (1, 0), (0, -1), (0, 1)); acts = rng.integers(4, size=60); seen = np.zeros((5, 5)); i = j = 0; u = rng.random(60)
+---
+for k in range(60):
+    a = int(acts[k] if u[k] < 0.5 else np.argmax(seen[i, j]))
+    di, dj = moves[a]
+    i, j = min(max(i + di, 0), 4), min(max(j + dj, 0), 4)
+    if (i, j) != (4, 4):
+        seen[i, j] += u[k]
 """)
