@@ -48,3 +48,18 @@ def in_while_loop(loop: ast.While, test: str) -> str:
     )
     names = ", ".join(f"`{name}`" for name in changed) or "what the loop changes"
     return f"make it a `lax.while_loop` over {names}: one function of these gives `{test}`, another their next values"
+
+
+RAISING = (
+    "test it before the call, or with `jax.experimental.checkify.check` in a function that `checkify.checkify` transforms: a compiled program "
+    "raises nothing by itself"
+)
+"""What to do where the values decide whether an error is raised."""
+
+
+def raises(node: ast.AST) -> bool:
+    """Whether a statement only raises, or not: an `assert`, or an `if` one branch of which is a `raise`."""
+    if isinstance(node, ast.Assert):
+        return True
+    blocks = (node.body, node.orelse) if isinstance(node, ast.If) else ()
+    return any(block and isinstance(block[-1], ast.Raise) for block in blocks)

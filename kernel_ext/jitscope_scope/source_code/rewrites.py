@@ -16,7 +16,7 @@ from typing import NamedTuple
 from jitscope.core.source import Position, parsed
 
 from .choosing import chosen
-from .loop_words import collected, grows, in_while_loop, leaving
+from .loop_words import RAISING, collected, grows, in_while_loop, leaving, raises
 from .slice_length import length_of
 
 
@@ -116,6 +116,8 @@ def _truth(path: list[ast.AST]) -> Rewrite | None:
             ):
                 return Rewrite(node.args[0], f"jnp.{_OF_TWO[name]}")
             case ast.stmt():
+                if inner is None and raises(node):
+                    return Rewrite(node, RAISING, False)
                 break
             case ast.BoolOp() | ast.UnaryOp(op=ast.Not()):
                 inner = node
@@ -266,6 +268,8 @@ def _if(node: ast.If, path: list[ast.AST]) -> Rewrite:
     test = condition(node.test)
     if leaves := leaving(node, path, test):
         return Rewrite(node, leaves, False)
+    if raises(node):
+        return Rewrite(node, RAISING, False)
     other = node.orelse or _rest(node, path)
     match node.body, other:
         case [ast.Return(value=ast.expr() as a)], [ast.Return(value=ast.expr() as b), *_]:

@@ -123,6 +123,25 @@ def test_a_fix_that_is_not_enough_says_what_is_left(static: str, enough: bool) -
     assert ("That alone is not enough: `size` is not known while tracing" in one.fix.text) is not enough
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "assert jnp.all(x > 0)",
+        "if x.sum() > 3: raise ValueError",
+        "if not x[0] > 0:\n        raise ValueError",
+        "if x.sum() > 3: return x\n    else: raise ValueError",
+    ],
+)
+def test_what_raises_is_no_branch_of_a_cond(body: str) -> None:
+    [one] = look(f"{HEADER}@jax.jit\ndef f(x):\n    {body}\n    return x\n", "<program>")
+    assert "checkify.check" in one.fix.text and "cond" not in one.fix.text and not one.fix.edits
+
+
+def test_a_second_call_of_numpy_around_the_first_is_told() -> None:
+    [one] = look(f"{HEADER}@jax.jit\ndef f(x):\n    return np.any(np.isnan(x))\n", "<program>")
+    assert "That alone is not enough" in one.fix.text and one.fix.text.endswith("Write `jnp.any(jnp.isnan(x))`.")
+
+
 def test_a_fix_writes_no_half_call() -> None:
     text = "import time\nstep = jax.jit(lambda x, **more: x)\nstart = time.time()\n"
     text += "y = step((jnp.ones(3), jnp.ones(4)), count=2 ** 13, cells=2 ** 4)\nprint(time.time() - start)\n"

@@ -31,7 +31,7 @@ def _fix(one: Diagnostic, found: list[Diagnostic], code: Code, look: Look, looke
     left = _left([one], found, code, look) if looked_at else None
     if left == []:
         return one.fix
-    next_one = next((other for other in left or () if other.id != one.id and other.severity == "error"), None)
+    next_one = next((other for other in left or () if other.message != one.message and other.severity == "error"), None)
     more = f" That alone is not enough: {next_one.message} {next_one.fix.text}" if next_one is not None else ""
     return replace(one.fix, edits=(), text=f"{one.fix.text}{more}")
 

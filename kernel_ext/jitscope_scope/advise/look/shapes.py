@@ -104,7 +104,8 @@ def calls(event: Event, walk: Walk) -> Iterator[Diagnostic]:
         what = "an axis" if name in _ALONG or walk.code.parents.get(guilty) in _named_axes(node) else "a shape"
         message = f"`{text}` is not known while tracing, and {what} has to be."
         fix = Fix(
-            "Make the argument static (static_argnames=…); a size that follows from shapes is known in Python: x.shape[0], math.prod(x.shape)."
+            "Make the argument static (static_argnames=…), a number or a tuple of numbers: an array has no hash. A size that follows from shapes is "
+            "known in Python: x.shape[0], math.prod(x.shape)."
         )
         yield diagnostic(code, "traced-shape-arg", guilty, message, fix)
 
