@@ -14,6 +14,26 @@ def test_an_argument_that_is_no_array_is_named_as_static(cells):  # noqa: F811
         assert item["fix"]["text"].startswith('Make it static, jit(act, static_argnames="how"): ')
 
 
+NO_ARRAYS = {
+    "f({'how': 'tanh', 'x': x})": ("v['how']", "a text"),
+    "f([x, lambda y: y])": ("v[1]", "a function"),
+    "f(Named(x, 'a'))": ("v.name", "a text"),
+}
+
+
+@pytest.mark.parametrize("call", NO_ARRAYS)
+def test_a_part_of_an_argument_that_is_no_array_is_named(cells, call: str):  # noqa: F811
+    cells.cell(
+        "import dataclasses\n@jax.tree_util.register_dataclass\n@dataclasses.dataclass\nclass Named:\n    x: jax.Array\n    name: str\n"
+        "f = jax.jit(lambda v: v)"
+    )
+    ran = cells.cell(call)
+    (item,) = [one for document in ran.documents for one in document["items"]]
+    path, what = NO_ARRAYS[call]
+    assert item["message"] == f"`{path}` is a part of an argument that is traced, and {what} is no array."
+    assert "metadata={'static': True}" in item["fix"]["text"]
+
+
 def test_the_way_begins_at_the_part_of_a_tree_that_was_asked_for(cells):  # noqa: F811
     ran = cells.cell(
         "import equinox as eqx\nclass Net(eqx.Module):\n    w: jax.Array\n    width: int\n    def __call__(self, v):\n"

@@ -27,6 +27,9 @@ def refused(known: str, error: BaseException, frame: FrameType) -> RefusedValue 
         )
         fix = f'Make it static, jit({one["function"]}, static_argnames="{one["path"]}"): each value of it has a program of its own then.'
         return RefusedValue(said, fix)
+    if (one := _PART.search(str(error))) is not None and one["type"] in _STATIC:
+        said = f"`{one['path']}` is a part of an argument that is traced, and {_STATIC[one['type']]} is no array."
+        return RefusedValue(said, _STATIC_PART)
     match = re.search(r"(?:object of type|is of type|of type) '?<class '([^']+)'>", str(error))
     kind = _class(match[1]) if match is not None else None
     if kind is None:
@@ -45,6 +48,14 @@ _ARGUMENT = re.compile(
     r"Error interpreting argument to <function (?:\S+\.)?(?P<function>[^\W\d]\w*) at \S+ as an abstract array\."
     r".* of type <class '(?P<type>[^']*)'>.* at path (?P<path>[^\W\d]\w*)\.\s",
     re.DOTALL,
+)
+_PART = re.compile(
+    r"Error interpreting argument to .* of type <class '(?P<type>[^']*)'>.* at path (?P<path>[^\W\d]\w*[.\[]\S*)\.\s",
+    re.DOTALL,
+)
+_STATIC_PART = (
+    "Make it static: a field of a registered dataclass by dataclasses.field(metadata={'static': True}), of another class by what its "
+    "tree_flatten gives second; take it out of a dict or a list, and pass it as a static argument."
 )
 _STATIC = {
     "str": "a text", "bytes": "a text", "function": "a function", "method": "a method", "type": "a class",
