@@ -181,7 +181,7 @@ def test_another_layout_is_told_by_its_spec(cells):
 
 def test_a_nan_that_is_printed_without_a_name(cells):
     cells.cell("f = jax.jit(lambda v: jnp.log(v - v - 1))\ndata = jnp.asarray(np.array([1, np.nan]))")
-    told = "A NaN is printed in line {}. Where it comes from: %nans and the call that made it"
+    told = "A NaN is printed in line {}. Where it comes from: %nans f(x)"
     assert told.format(1) in cells.cell("print('loss', f(x))").texts
     assert told.format(1) in cells.cell("text = f'{f(x)}'").texts
     assert told.format(2) in cells.cell("for i in range(2):\n    print(i, f(x)[0, 0])").texts
