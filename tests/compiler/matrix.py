@@ -14,6 +14,7 @@ import itertools
 import sys
 import time
 import traceback
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from typing import Any
@@ -494,7 +495,7 @@ def report(primitive: Primitive, dtype: np.dtype) -> Report:
             checks += found
         for start in range(0, len(checks), TOGETHER):
             failures += run_together(checks[start : start + TOGETHER])
-        if thorough:
+        if thorough and runs_as_users_do(primitive):
             few = _few(checks, typical)
             failures += run_eagerly(few) + run_together(few, ())
             counts["eager"] += len(few)
@@ -502,6 +503,12 @@ def report(primitive: Primitive, dtype: np.dtype) -> Report:
         counts[check.rule] += 1
     clear_caches()  # the system limits how many pieces of code a process can hold
     return Report(primitive.name, dtype.name, counts, failures)
+
+
+def runs_as_users_do(primitive: Primitive) -> bool:
+    """Whether some checks run eagerly and with all optimizations: at `make test` those of a third of the primitives, chosen by name.
+    They take as long as all others; that an operation computes alone what it computes in a program is no matter of its rules."""
+    return extent.ALL or zlib.crc32(primitive.name.encode()) % 3 == 0
 
 
 def main_dtype(primitive: Primitive) -> np.dtype:
