@@ -35,10 +35,10 @@ def functions(file: str) -> frozenset[str]:
 
 
 def dtypes(function: samples.Function) -> list[str]:
-    """Those in which `make test` compares a function: float32, and of the others three, which depend on its name."""
+    """Those in which `make test` compares a function: float32, and of the others two, which depend on its name."""
     main = [dtype for dtype in function.dtypes if dtype == "float32"]
     others = sorted(set(function.dtypes) - {*main}, key=lambda dtype: hashed(f"{function.name} {dtype}"))
-    return main if main and function.name in TAKE_LONG else [*main, *others[:3]]
+    return main if main and function.name in TAKE_LONG else [*main, *others[:2]]
 
 
 @functools.cache

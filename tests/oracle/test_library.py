@@ -1,6 +1,6 @@
 """Every public function against JAX's recorded answers and NumPy: dtypes, values, gradients, maps, errors, signatures.
 
-`make test` takes a fifteenth of the functions, some of each file of samples, in four dtypes (part.py), `make test-all` all.
+`make test` takes a fifteenth of the functions, some of each file of samples, in three dtypes (part.py), `make test-all` all.
 """
 
 from __future__ import annotations
