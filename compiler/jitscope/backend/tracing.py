@@ -111,7 +111,7 @@ def _known(function: JitFunction, traced: TraceEntry, device: Any, layouts: tupl
     signature = traced.signature._replace(device=str(device), leaves=leaves)
     traced = TraceEntry(traced.closed, traced.out_tree, signature, records.new_program(), traced.again)
     detail = {"nested": False, "known": True}
-    records.emit(_record(function, "trace", traced.number, 0.0, detail, traced))
+    records.emit(_record(function, "trace", traced.number, None, detail, traced))
     return traced
 
 
@@ -144,7 +144,7 @@ def _trace(
         closed = trace_to_jaxpr(flat, avals, debug)
     except Exception as error:
         failure = {"error": type(error).__name__, "message": message_of(error), **detail}
-        records.emit(_record(function, "error", number, time.perf_counter() - start, failure, signature))
+        records.emit(_record(function, "error", number, start, failure, signature))
         if device is not None:
             keep_numbers(error, arguments.leaves)
         raise
@@ -157,22 +157,24 @@ def _trace(
     closed.jaxpr.debug = closed.jaxpr.debug._replace(result_names=tuple([f"result{path}" for path in paths]))
     again = Retrace(function._fun, arguments.in_tree, arguments.statics, avals, debug)
     traced = TraceEntry(closed, out_tree, signature, number, again)
-    records.emit(_record(function, "trace", number, time.perf_counter() - start, detail, traced))
+    records.emit(_record(function, "trace", number, start, detail, traced))
     return traced
 
 
 def _refuse(function: JitFunction, signature: Signature, number: int, nested: bool) -> None:
     said = message_here(f"the option no_tracing is set, and {function._name} was to be traced for jit")
     failure = {"error": "TracingRefused", "message": said, "nested": nested}
-    records.emit(_record(function, "error", number, 0.0, failure, signature))
+    records.emit(_record(function, "error", number, None, failure, signature))
     raise records.TracingRefused(said)
 
 
 def _record(
-    function: JitFunction, step: str, number: int, seconds: float, detail: dict[str, Any], payload: Any
+    function: JitFunction, step: str, number: int, start: float | None, detail: dict[str, Any], payload: Any
 ) -> records.Record:
-    position = source.position_of_function(function._fun)
-    return records.Record(step, function._name, number, seconds, position, call_sites.calling(), detail, payload)
+    """`start`: when it began; the seconds since are taken last, so that the ledger can tell when that was (`Row.is_traced_beside`)."""
+    position, site = source.position_of_function(function._fun), call_sites.calling()
+    seconds = 0.0 if start is None else time.perf_counter() - start
+    return records.Record(step, function._name, number, seconds, position, site, detail, payload)
 
 
 def _signature(
