@@ -130,11 +130,14 @@ def some(values: Iterable[str], always: str) -> list[ParameterSet]:
 
 
 def one_in(count: int, values: Iterable[Any]) -> list[ParameterSet]:
-    """Values to be tested, names or things with a `name`: the first of each `count`, the others with the mark."""
+    """Values to be tested, names, things with a `name`, numbers or tuples of names: the first of each `count`, the others with the mark."""
     return [
-        pytest.param(value, id=getattr(value, "name", value), marks=() if at % count == 0 else full)
-        for at, value in enumerate(values)
+        pytest.param(value, id=_id(value), marks=() if at % count == 0 else full) for at, value in enumerate(values)
     ]
+
+
+def _id(value: Any) -> str:
+    return " of ".join(value) if isinstance(value, tuple) else str(getattr(value, "name", value))
 
 
 def looks(*widths: int) -> pytest.MarkDecorator:
