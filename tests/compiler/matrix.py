@@ -31,6 +31,7 @@ from jitscope.core.dtypes import float0, kind
 from jitscope.core.primitive import Primitive
 from jitscope.core.staging import trace_to_jaxpr
 from jitscope.core.zeros import UndefinedPrimal, zero_of
+from jitscope.ops.families import Elementwise
 from jitscope.ops.linear import instantiate
 from jitscope.transforms.jvp import jvp_flat
 from jitscope.transforms.linearize import linearize_flat
@@ -480,6 +481,7 @@ def report(primitive: Primitive, dtype: np.dtype) -> Report:
     failures: list[Failure] = []
     checks: list[Check] = []
     thorough = dtype == main_dtype(primitive)
+    every = thorough and (is_of_a_third(primitive) or type(primitive).batch is not Elementwise.batch)
     with x64(dtype):
         pairs = list(zip(samples_of(primitive, dtype), samples_of(primitive, dtype, seed=1)))
         typical = _typical([s.label for s, _ in pairs])
@@ -488,14 +490,14 @@ def report(primitive: Primitive, dtype: np.dtype) -> Report:
                 counts["abstract"] += 1
                 if reason := check_abstract(primitive, sample):
                     failures.append(Failure("abstract", sample.label, reason))
-            combinations = FEW if not thorough else TYPICAL if sample.label == typical else ALL
+            combinations = FEW if not every else TYPICAL if sample.label == typical else ALL
             found = list(Checks(primitive, sample, other, dtype, combinations).all())
             if dtype.name in ("float64", "complex128"):
                 found = [c for c in found if c.rule in ("lower", "jvp", "jvp twice", "vjp")]
             checks += found
         for start in range(0, len(checks), TOGETHER):
             failures += run_together(checks[start : start + TOGETHER])
-        if thorough and runs_as_users_do(primitive):
+        if thorough and is_of_a_third(primitive):
             few = _few(checks, typical)
             failures += run_eagerly(few) + run_together(few, ())
             counts["eager"] += len(few)
@@ -505,9 +507,9 @@ def report(primitive: Primitive, dtype: np.dtype) -> Report:
     return Report(primitive.name, dtype.name, counts, failures)
 
 
-def runs_as_users_do(primitive: Primitive) -> bool:
-    """Whether some checks run eagerly and with all optimizations: at `make test` those of a third of the primitives, chosen by name.
-    They take as long as all others; that an operation computes alone what it computes in a program is no matter of its rules."""
+def is_of_a_third(primitive: Primitive) -> bool:
+    """Chosen by name at `make test`: of these some checks run eagerly and with all optimizations, which takes as long as all others, and
+    every combination of axes is tried though the batching rule is that of all elementwise primitives."""
     return extent.ALL or zlib.crc32(primitive.name.encode()) % 3 == 0
 
 
