@@ -137,7 +137,8 @@ def one_in(count: int, values: Iterable[Any]) -> list[ParameterSet]:
 
 
 def _id(value: Any) -> str:
-    return " of ".join(value) if isinstance(value, tuple) else str(getattr(value, "name", value))
+    name = getattr(value, "name", value)
+    return " of ".join(name) if isinstance(name, tuple) else str(name)
 
 
 def looks(*widths: int) -> pytest.MarkDecorator:
