@@ -17,6 +17,7 @@ from jitscope_scope.observe.ledger import Ledger
 from jitscope_widgets import validate
 from tests.compiler.programs import steps
 from tests.compiler.wrappers import check
+from tests.extent import one_in
 
 
 XS = np.array([0.3, -0.7, 1.9], np.float32)
@@ -27,7 +28,7 @@ BESIDE = ("jit", "vmap", "scan", "cond")
 COMPOSED = [(a, b) for a in RULED for b in (*RULED, *BESIDE)] + [(b, a) for a in RULED[:2] for b in BESIDE]
 
 
-@pytest.mark.parametrize("outer_and_inner", COMPOSED, ids=" of ".join)
+@pytest.mark.parametrize("outer_and_inner", one_in(2, COMPOSED))
 def test_composes(outer_and_inner: tuple[str, str]) -> None:
     check(*outer_and_inner)
 
