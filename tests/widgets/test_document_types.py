@@ -19,6 +19,7 @@ from jitscope_widgets import DocumentError, documents, validate
 from jitscope_widgets.documents import file_name, kinds, types, typescript
 from jitscope_widgets.documents.fields import fields, records
 from jitscope_widgets.documents.schema import schema
+from tests.extent import ALL
 from tests.widgets import documents as made, strategies
 
 
@@ -121,7 +122,8 @@ def validator() -> Any:
 def test_the_json_schema_accepts_good_documents_alone(document: dict[str, Any], validator: Any) -> None:
     assert validator.is_valid(document)
     assert not validator.is_valid(document | {"surplus": 1})
-    for name in documents.types()[document["kind"]].__required_keys__:  # pyright: ignore[reportAttributeAccessIssue]
+    required = sorted(documents.types()[document["kind"]].__required_keys__)  # pyright: ignore[reportAttributeAccessIssue]
+    for name in required[:: 1 if ALL else 4]:
         assert not validator.is_valid({key: value for key, value in document.items() if key != name})
 
 
