@@ -108,7 +108,7 @@ LIBRARY_FOR_PRODUCTS_ALONE = Tuning(
 LONG_CHAINS = Tuning(
     "XLA's newest emitter goes from a kernel's result to its operands by recursion, on a stack of a fixed size: a chain of some 21,000 "
     "operations ends the process. A program that may have one so long is compiled without it (as all were before there was it).",
-    "30,000 sines of a number one after the other: tests/compiler/backend/test_long_chains.py; a cumulative sum takes 1.25 of the time without",
+    "24,000 sines of a number one after the other: tests/compiler/backend/test_long_chains.py; a cumulative sum takes 1.25 of the time without",
     "those programs compile without it",
     {"xla_cpu_disable_tiled_emitter": "true"},
     jaxlibs=(),
