@@ -20,7 +20,7 @@ from jitscope import lax
 from tests.compiler.generated import coverage, oracle, running, shrinking
 from tests.compiler.generated.drawing import COUNT, program
 from tests.compiler.generated.programs import EXTRA, HEADER, KINDS, MAIN, Program
-from tests.extent import full
+from tests.extent import full, one_in
 
 
 STEP = 28
@@ -74,13 +74,13 @@ def jitted(p: Program) -> running.Failure | None:
     return running.run_as_users(p, jx.jit)
 
 
-@pytest.mark.parametrize("seed", EAGERLY)
+@pytest.mark.parametrize("seed", one_in(2, EAGERLY))
 def test_programs_run_eagerly(seed):
     failure = eagerly(program(seed))
     assert_none([failure] if failure else [], eagerly)
 
 
-@pytest.mark.parametrize("seed", AS_USERS)
+@pytest.mark.parametrize("seed", one_in(2, AS_USERS))
 def test_programs_compiled_as_users_do(seed):
     failure = jitted(program(seed))
     assert_none([failure] if failure else [], jitted)
