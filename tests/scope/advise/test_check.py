@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
 
 import jitscope
 from jitscope_kernel import check as kernel_check, cli
@@ -36,7 +37,7 @@ def ran(file: Path) -> list[PlacedDiagnostic]:
         return check(read(str(file)), run=True)
 
 
-@pytest.mark.parametrize("program", one_in(6, [p for p in programs() if not p.apart]))
+@pytest.mark.parametrize("program", one_in(15, [p for p in programs() if not p.apart]))
 def test_a_run_finds_what_is_due_and_edits_mend_it(program: Program, tmp_path: Path) -> None:
     file = program.write(tmp_path)
     found = ran(file)
@@ -111,18 +112,21 @@ def test_programs_that_need_a_process_find_what_is_due(tmp_path: Path) -> None:
     apart = sorted((program for program in programs() if program.apart), key=lambda one: bool(one.cells))
     files = {str(program.write(tmp_path)): program for program in apart}
     found: dict[str, set[tuple[str, int]]] = {file: set() for file in files}
-    for one in json.loads(command("--run", "--json", *files).stdout)["diagnostics"]:
+    for one in json.loads(command("--run", "--json", *files, apart=True).stdout)["diagnostics"]:
         found[one["file"]].add((one["id"], files[one["file"]].line(one["cell"], one["line"])))
     assert found == {file: program.wanted for file, program in files.items()}
 
 
-def command(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """What `jitscope check` does: in a process of its own where it runs programs."""
-    if "--run" in arguments:
+def command(*arguments: str, apart: bool = False) -> subprocess.CompletedProcess[str]:
+    """What `jitscope check` does; `apart`: in a process of its own."""
+    if apart:
         return subprocess.run([sys.executable, "-m", "jitscope", "check", *arguments], capture_output=True, text=True)
     out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        status = cli.main(["check", *arguments])
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), warnings.catch_warnings(record=True):
+        try:
+            status = cli.main(["check", *arguments])
+        finally:
+            InteractiveShell.clear_instance()  # which names cells in its own way
     return subprocess.CompletedProcess(arguments, status, out.getvalue(), err.getvalue())
 
 
@@ -141,7 +145,7 @@ print("printed")
 def test_json_and_the_exit_code(tmp_path: Path) -> None:
     file = tmp_path / "program.py"
     file.write_text(TEXT)
-    done = command("--json", "--run", str(file))
+    done = command("--json", "--run", str(file), apart=True)
     (one,) = json.loads(done.stdout)["diagnostics"]
     assert done.returncode == 1 and "printed" in done.stderr
     assert (one["id"], one["severity"], one["cell"], one["line"]) == ("update-result-dropped", "warning", 3, 9)
