@@ -39,6 +39,23 @@ from everyday_arrays import (
     running,
     running_numba,
     small_matrices,
+    value_and_grad_torch,
+)
+from everyday_convolutions import (
+    decoder,
+    decoder_arguments,
+    decoder_torch,
+    depthwise,
+    depthwise_arguments,
+    depthwise_torch,
+    group_norm,
+    group_norm_torch,
+    groups,
+    groups_arguments,
+    groups_torch,
+    volumes,
+    volumes_arguments,
+    volumes_torch,
 )
 from everyday_rows import (
     colours,
@@ -96,17 +113,7 @@ def mlp_torch(torch: Any, compiled: Compiled) -> Callable[..., Any]:
             x = torch.tanh(x @ layer["w"] + layer["b"])
         return torch.mean((x - y) ** 2)
 
-    return compiled(_value_and_grad(torch, loss))
-
-
-def _value_and_grad(torch: Any, loss: Callable[..., Any]) -> Callable[..., Any]:
-    both = torch.func.grad_and_value(loss)
-
-    def turned(*args):
-        grads, value = both(*args)
-        return value, grads
-
-    return turned
+    return compiled(value_and_grad_torch(torch, loss))
 
 
 def transformer_torch(torch: Any, compiled: Compiled) -> Callable[..., Any]:
@@ -131,7 +138,7 @@ def transformer_torch(torch: Any, compiled: Compiled) -> Callable[..., Any]:
         x = x + h @ p["down"] + p["down_bias"]
         return torch.mean((x - y) ** 2)
 
-    return compiled(_value_and_grad(torch, loss))
+    return compiled(value_and_grad_torch(torch, loss))
 
 
 def selu_torch(torch: Any, compiled: Compiled) -> Callable[..., Any]:
@@ -290,7 +297,7 @@ def resnet_torch(torch: Any, compiled: Compiled) -> Callable[..., Any]:
         h = normalized(convolution(h, p["w2"]), p["s2"], p["b2"])
         return torch.mean((torch.relu(x + h) - y) ** 2)
 
-    return compiled(_value_and_grad(torch, loss))
+    return compiled(value_and_grad_torch(torch, loss))
 
 
 def all_convolutional_torch(torch: Any, compiled: Compiled) -> Callable[..., Any]:
@@ -306,7 +313,7 @@ def all_convolutional_torch(torch: Any, compiled: Compiled) -> Callable[..., Any
                 x = torch.relu(x)
         return x.mean((2, 3))
 
-    gradient = _value_and_grad(
+    gradient = value_and_grad_torch(
         torch, lambda params, x, labels: torch.nn.functional.cross_entropy(logits(params, x), labels.long())
     )
 
@@ -414,7 +421,7 @@ def cross_entropy(J: Any, jnp: Any) -> Callable[..., Any]:
 
 
 def cross_entropy_torch(torch: Any, compiled: Compiled) -> Callable[..., Any]:
-    return compiled(_value_and_grad(torch, lambda x, labels: torch.nn.functional.cross_entropy(x, labels.long())))
+    return compiled(value_and_grad_torch(torch, lambda x, labels: torch.nn.functional.cross_entropy(x, labels.long())))
 
 
 EVERYDAY: dict[str, Everyday] = {
@@ -456,6 +463,12 @@ EVERYDAY: dict[str, Everyday] = {
     "colours": Everyday("gamma and grey of an image", colours, lambda: (normal(0, 256, 400, 3),), lambda np: colours(None, np), colours_torch),
     "units": Everyday("two dense layers of 16 units", units, units_arguments, lambda np: units(None, np), units_torch),
     "medians": Everyday("median of seven images", medians, lambda: (normal(0, 7, 128, 128),), lambda np: medians(None, np), medians_torch),
+    "depthwise": Everyday("gradient of an inverted residual block", depthwise, depthwise_arguments, torch=depthwise_torch),
+    "groups": Everyday("gradient of a block with 8 groups of features", groups, groups_arguments, torch=groups_torch),
+    "decoder": Everyday("gradient of two transposed convolutions", decoder, decoder_arguments, torch=decoder_torch),
+    "volumes": Everyday("gradient of two convolutions of volumes", volumes, volumes_arguments, torch=volumes_torch),
+    "group_norm": Everyday("group norm of 8 × 32 × 32 × 64", group_norm, lambda: (
+        normal(0, 8, 32, 32, 64), normal(1, 64), normal(2, 64)), torch=group_norm_torch),
     "experts": Everyday("two experts of eight", experts, lambda: (normal(0, 20_000, 8),), torch=experts_torch),
 }  # fmt: skip
 """By name."""

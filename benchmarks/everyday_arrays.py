@@ -16,6 +16,16 @@ def normal(seed: int, *shape: int, scale: float = 1.0) -> np.ndarray:
     return (scale * np.random.default_rng(seed).standard_normal(shape)).astype(np.float32)
 
 
+def value_and_grad_torch(torch: Any, loss: Callable[..., Any]) -> Callable[..., Any]:
+    both = torch.func.grad_and_value(loss)
+
+    def turned(*args):
+        grads, value = both(*args)
+        return value, grads
+
+    return turned
+
+
 # Science ---------------------------------------------------------------------------------------------------------------
 
 

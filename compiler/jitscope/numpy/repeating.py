@@ -44,6 +44,9 @@ if TYPE_CHECKING:
 
 __all__ = ["repeat", "roll", "tile"]
 
+_COPIES, _LONG_ROW = 64, 16
+"""How many copies of a row are written side by side, and of how many elements at least."""
+
 
 @eager_jit(static="reps")
 def tile(A: ArrayLike, reps: int | Sequence[int] | ArrayLike) -> Array:
@@ -56,12 +59,23 @@ def tile(A: ArrayLike, reps: int | Sequence[int] | ArrayLike) -> Array:
     ]
     if any(n < 0 for n in counts):
         raise ShapeError(f"tile: repeats must not be negative, they are {reps}")
+    if counts and aval_of(x).ndim:
+        x, counts[-1] = _side_by_side(x, counts[-1])
     shape = aval_of(x).shape
     rank = max(len(shape), len(counts))
+    if set(counts) == {1}:
+        return reshape(x, (1,) * (rank - len(shape)) + shape)
     shape, counts = (1,) * (rank - len(shape)) + shape, [1] * (rank - len(counts)) + counts
     kept = tuple(2 * i + 1 for i in range(rank - aval_of(x).ndim, rank))
     spread = tuple(n for pair in zip(counts, shape) for n in pair)
     return reshape(broadcast_in_dim(x, spread, kept), tuple(n * m for n, m in zip(counts, shape)))
+
+
+def _side_by_side(x: Any, count: int) -> tuple[Any, int]:
+    """Rows that are long enough to be copied, so many times side by side, and the repeats that are left. (Merging axes, XLA divides to find each element.)"""
+    if not 1 < count <= _COPIES or not is_static(aval_of(x).shape) or aval_of(x).shape[-1] < _LONG_ROW:
+        return x, count
+    return concatenate_p(*[x] * count, dimension=aval_of(x).ndim - 1), 1
 
 
 def roll(a: ArrayLike, shift: ArrayLike | Sequence[int], axis: Axes = None) -> Array:
