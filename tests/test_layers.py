@@ -78,6 +78,7 @@ OPS = [
     "families",
     "short_sums",
     "linear",
+    "small_floats",
     "split",
     "scanning",
     "stacking",

@@ -15,8 +15,6 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from ..core.avals import aval_of
 from ..symbolic.dimension import is_static
 from ..xla.cpu_tuning import MAX_BY_CHOICES
@@ -25,9 +23,9 @@ from .linear import reshape, slice_p
 from .marks import optimization_barrier_p
 
 
-_HALVES = ("bfloat16", "float16")
 _LANES = (32, 24, 16, 8)
 _ROWS, _LONG_ROW = 8, 64
+_PIECES = (8, 7, 6, 5, 4, 3, 2)
 
 
 def is_by_choices(ctx: Any, axes: Sequence[int]) -> bool:
@@ -35,8 +33,6 @@ def is_by_choices(ctx: Any, axes: Sequence[int]) -> bool:
     x = ctx.avals_in[0]
     if not _holds(ctx) or sorted(axes) != list(range(x.ndim - len(axes), x.ndim)):
         return False
-    if x.dtype.name in _HALVES:
-        return math.prod(x.shape[axis] for axis in axes) <= MAX_BY_CHOICES.value["steps"]
     return x.dtype.name == "float32" and _tables(*_pieces(x.shape, axes)[1:]) is not None
 
 
@@ -109,21 +105,18 @@ def by_choices(ctx: Any, x: Any, identity: Any, direction: str, axes: Sequence[i
     """The greatest ("GT") or least ("LT") element of the context's operand `x`, an MLIR value, over its last `axes`; `identity` is the
     least or greatest number there is."""
     (aval,), (out,) = ctx.avals_in, ctx.avals_out
-    number = aval.update(dtype=np.dtype(np.float32)) if aval.dtype.name in _HALVES else aval
 
     def choose(a: Any, b: Any) -> Any:
         return ctx.hlo.select(ctx.hlo.or_(ctx.compare(a, b, direction), ctx.compare(a, a, "NE")), a, b)
 
     def reduced(x: Any, shape: tuple[int, ...], axes: Sequence[int]) -> Any:
         left = tuple(size for axis, size in enumerate(shape) if axis not in axes)
-        ctx.avals_in, ctx.avals_out = [number.update(shape=shape)], [number.update(shape=left)]
+        ctx.avals_in, ctx.avals_out = [aval.update(shape=shape)], [aval.update(shape=left)]
         return ctx.reduce(ctx.reshape(x, ctx.avals_in[0]), identity, choose, axes)
 
-    x, shape = ctx.convert(x, aval.dtype, number.dtype), aval.shape
-    if number is aval:
-        pieces, shape, axes = _pieces(aval.shape, axes)
-        if pieces > 1:
-            x = ctx.inline(lambda x: _of_pieces(x, shape, "GT" == direction), x)
+    pieces, shape, axes = _pieces(aval.shape, axes)
+    if pieces:
+        x = ctx.inline(lambda x: _of_pieces(x, pieces, shape, direction == "GT"), x)
     rows, size = shape[:-1], math.prod(shape)
     tables = _tables(shape, axes) or []
     for lanes, steps in tables:
@@ -131,35 +124,38 @@ def by_choices(ctx: Any, x: Any, identity: Any, direction: str, axes: Sequence[i
         x = reduced(x, (*rows, size // (math.prod(rows) * each), steps, lanes), (len(rows) + 1,))
         (x,) = ctx.hlo.OptimizationBarrierOp([x]).results  # else XLA makes one reduction of them all
         rows, size = out.shape, size // steps
-    x = reduced(x, (*rows, size // out.size), (len(rows),)) if tables else reduced(x, shape, axes)
-    return ctx.convert(x, number.dtype, aval.dtype)
+    return reduced(x, (*rows, size // out.size), (len(rows),)) if tables else reduced(x, shape, axes)
 
 
-def _pieces(shape: tuple[int, ...], axes: Sequence[int]) -> tuple[int, tuple[int, ...], Sequence[int]]:
-    """Into how many pieces of a row the last `axes` are cut, which are chosen between first, the shape of the rest, and its axes."""
-    length, pieces = math.prod(shape[axis] for axis in axes), 1
-    while length % _ROWS == 0 and length // _ROWS >= _LONG_ROW and _tables((length // _ROWS,), (0,)) is not None:
-        length, pieces = length // _ROWS, pieces * _ROWS
-    if pieces == 1:
-        return 1, shape, axes
+def _pieces(shape: tuple[int, ...], axes: Sequence[int]) -> tuple[list[int], tuple[int, ...], Sequence[int]]:
+    """Into how many pieces the last `axes` of a row are cut, again and again, which are chosen between first; the shape of the rest, and its axes."""
+    length, pieces = math.prod(shape[axis] for axis in axes), []
+    if length < _ROWS * _LONG_ROW:
+        return [], shape, axes
+    while length > MAX_BY_CHOICES.value["steps"]:
+        least = _LANES[-1] if pieces else _LONG_ROW
+        count = next((k for k in _PIECES if length % k == 0 and length // k >= least), None)
+        if count is None:
+            break
+        pieces.append(count)
+        length //= count
     left = (*shape[: len(shape) - len(axes)], length)
+    if not pieces or _tables(left, (len(left) - 1,)) is None:
+        return [], shape, axes
     return pieces, left, (len(left) - 1,)
 
 
-def _of_pieces(x: Any, shape: tuple[int, ...], greatest: bool) -> Any:
+def _of_pieces(x: Any, counts: Sequence[int], shape: tuple[int, ...], greatest: bool) -> Any:
     """What is chosen of the pieces of rows, an array of `shape`."""
-    choose = max_p if greatest else min_p
-    length, batch = shape[-1], math.prod(shape[:-1])
-    count = math.prod(aval_of(x).shape) // (batch * length)
-    while count > 1:
-        x = reshape(x, (batch, count * length))
-        each = count // _ROWS * length
+    batch, choose = math.prod(shape[:-1]), max_p if greatest else min_p
+    length = shape[-1] * math.prod(counts)
+    for count in counts:
+        x, length = reshape(x, (batch, length)), length // count
         pieces = [
-            slice_p(x, start_indices=(0, i * each), limit_indices=(batch, (i + 1) * each), strides=None)
-            for i in range(_ROWS)
+            slice_p(x, start_indices=(0, i * length), limit_indices=(batch, (i + 1) * length), strides=None)
+            for i in range(count)
         ]
         (x,) = optimization_barrier_p(_chosen(pieces, choose))
-        count //= _ROWS
     return reshape(x, shape)
 
 

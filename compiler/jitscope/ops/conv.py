@@ -20,6 +20,7 @@ from .elementwise import complex_p, imag_p, real_p
 from .families import Bilinear, pure, same_dtype
 from .linear import add_p, convert, divided, moveaxis, reshape, rev_p, sub_p, zeros
 from .precision import as_precision, is_algorithm, swapped
+from .small_floats import are_small, in_single, widened
 
 
 class ConvDimensionNumbers(NamedTuple):
@@ -55,6 +56,9 @@ class Conv(Bilinear):
         if dtypes.is_complex(out.dtype):
             return ctx.inline(lambda x, y: _complex(x, y, out.dtype, precision=precision, **geometry), x, y)
         params = {"precision": precision, **geometry}
+        if are_small(x_aval, y_aval, out) and self._is_written(ctx, *widened((x_aval, y_aval, out)), params):
+            own = {**params, "preferred_element_type": None}
+            return ctx.inline(in_single(lambda x, y: conv_general_dilated_p(x, y, **own)), x, y)
         own = geometry_of(x_aval, y_aval, out, params)
         if own is not None and is_in_a_loop(ctx, own):
             ctx.rewritten("written as a loop over the window: each feature has one of its own", CONVOLUTIONS_IN_LOOPS)
@@ -77,6 +81,12 @@ class Conv(Bilinear):
         x, y = ctx.convert(x, x_aval.dtype, dtype), ctx.convert(y, y_aval.dtype, dtype)
         made = _convolution(ctx, x, y, ctx.type(out.update(dtype=dtype)), precision, **geometry)
         return ctx.convert(made, dtype, out.dtype)
+
+    def _is_written(self, ctx, x, y, out, params):
+        """Whether a convolution is written as something else."""
+        own = geometry_of(x, y, out, params)
+        looped = own is not None and (is_in_a_loop(ctx, own) or is_summed_by_rows(ctx, own))
+        return looped or any(form(x, y, out, params, ctx.module.platform) is not None for form in (parts_of, form_of))
 
     def transpose_left(self, ct, aval, y, /, *, precision, preferred_element_type, **geometry):
         if 0 in (aval_of(ct).size, aval_of(y).size):

@@ -47,6 +47,7 @@ from .nan_of_max import loses_nan, lost_between_devices, of_integers
 from .running import by_elements, by_rows, runs_by_elements, runs_by_rows
 from .scanning import odd_even, recurrence
 from .short_sums import in_longer_rows, side_by_side
+from .small_floats import are_small, in_single
 
 
 def lowest(dtype):
@@ -110,6 +111,8 @@ class ReduceChoose(ReduceBy):
             return in_longer_rows(ctx, x, rows, identity, lambda x: self.lower(ctx, x, axes=(1,)))
         operand, out = ctx.avals_in[0], ctx.avals_out[0]
         loses = loses_nan(operand, ctx.module.platform)
+        if loses and are_small(operand):
+            return ctx.inline(in_single(lambda x: self(x, axes=axes)), x)
         choose = max_p if self is reduce_max_p else min_p
         if loses and is_by_slices(ctx, axes):
             ctx.rewritten("written as the slices' own, which keeps NaN", MAX_BY_CHOICES)
@@ -283,6 +286,8 @@ class Cumulative(Primitive):
         return pure(ShapedArray(x.shape, x.dtype, x.weak_type))
 
     def lower(self, ctx, x, /, *, axis, reverse):
+        if are_small(*ctx.avals_in) and ctx.module.platform == "cpu":
+            return ctx.inline(in_single(lambda x: self(x, axis=axis, reverse=reverse)), x)
         identity, combine = self.identity(ctx.avals_in[0].dtype), ctx.builder(self.builder)
         if runs_by_rows(ctx.avals_in[0], axis, ctx.module.platform):
             ctx.rewritten("written as a loop over rows", RUNNING_BY_ROWS)

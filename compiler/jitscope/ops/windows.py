@@ -21,6 +21,7 @@ from .elementwise import max_p, min_p
 from .families import Linear, Structural, check_kind, is_zero, pure, zero_of
 from .linear import broadcast_in_dim, pad_p, reshape, scalar_zero
 from .reduce import highest, lowest
+from .small_floats import are_small, in_single
 
 
 def dilated(sizes: Sequence[int], dilation: Sequence[int]) -> list[int]:
@@ -101,7 +102,8 @@ class ReduceWindow(Primitive):
             return x if not aval.ndim else ctx.full(identity, out)
         if taps.few(window["window_dimensions"], ctx.module.platform):
             ctx.rewritten("written slice by slice of its windows", WINDOWS_BY_SLICES)
-            return ctx.inline(lambda x: self.by_taps(x, window), x)
+            written = lambda x: self.by_taps(x, window)
+            return ctx.inline(in_single(written) if are_small(aval) else written, x)
         start = ctx.full(identity, ShapedArray((), aval.dtype))
         return lower_windows(ctx, [x], [start], [out], ctx.builder(self.builder), window)[0]
 

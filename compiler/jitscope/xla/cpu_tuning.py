@@ -196,9 +196,9 @@ MAX_BY_CHOICES = Tuning(
     "The greatest (or least) float along last axes is found by choices that keep NaN, in vectors (`ops/choices.py`), where their length is at most "
     "`steps`, or tables of columns of no more and of 8 to 32 columns; over at most so many elements of other axes, as in poolings, it is that of so many "
     "`slices`; over more of them, with long rows behind, it is chosen between rows: XLA's library loses NaN, and with a look for it reads an array twice.",
-    "jnp.max along rows of 3, 10, 32, 96, 256, 1,000 and 32,000, with 0.12.0.1: 0.18, 0.34, 0.72, 0.69, 0.76, 0.52 and 0.84 of the time, of squares of "
-    "them 0.14 to 0.58; of 1,000,000 numbers: 0.60, of 4,194,304: 0.43 (with 0.10.2 rows of more than 32: 1.5); rows of 1,024, 4,096 and 32,768, of which pieces are "
-    "chosen between first: 0.49, 0.55 and 0.52. Poolings of 2 × 2: 0.19 to 0.40. Along the columns of 1,000 × 1,000, 64 × 50,000 and 10,000 × 100: 0.54, 0.32 and 0.20",
+    "jnp.max along rows of 3, 10, 32, 96 and 256, with 0.12.0.1: 0.18, 0.34, 0.72, 0.69 and 0.76 of the time, of squares of "
+    "them 0.14 to 0.58; of 1,000,000 numbers: 0.60, of 4,194,304: 0.43 (with 0.10.2 rows of more than 32: 1.5); rows of 1,000, 1,024, 4,096 and 32,000, of which pieces are "
+    "chosen between first: 0.54, 0.46, 0.57 and 0.38. Poolings of 2 × 2: 0.19 to 0.40. Along the columns of 1,000 × 1,000, 64 × 50,000 and 10,000 × 100: 0.54, 0.32 and 0.20",
     "XLA's library keeps NaN",
     {"steps": 32, "slices": 4},
     jaxlibs=("0.11.", "0.12."),

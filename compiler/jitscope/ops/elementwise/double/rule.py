@@ -11,6 +11,7 @@ from ....core.config import enable_x64
 from ....symbolic.dimension import is_static
 from ....xla.cpu_tuning import IN_DOUBLE, POWERS_IN_DOUBLE, REMAINDERS_IN_DOUBLE
 from ...families import Elementwise
+from ...small_floats import in_single
 
 
 __all__ = ["InDouble", "computed", "in_double"]
@@ -26,7 +27,9 @@ _RULES = {"power": POWERS_IN_DOUBLE, "power_of": POWERS_IN_DOUBLE, "remainder": 
 
 def in_double(ctx: Any, name: str) -> bool:
     """Whether the equation of a lowering context is computed by the function of that name in this folder."""
-    if any([a.dtype != dtypes.float32 for a in ctx.avals_in]):
+    dtype = ctx.avals_in[0].dtype
+    small = name != "remainder" and dtype.name in ("bfloat16", "float16")
+    if not (small or dtype == dtypes.float32) or any([a.dtype != dtype for a in ctx.avals_in]):
         return False
     rule, shape = _RULES.get(name, IN_DOUBLE), max([a.shape for a in ctx.avals_in], key=len)
     return rule.holds(ctx.module.platform) and is_static(shape) and math.prod(shape) >= rule.value
@@ -36,8 +39,9 @@ def computed(ctx: Any, name: str, *values: Any, **known: float) -> Any:
     """What such a function gives of MLIR values, and of numbers that are `known`: an MLIR value, or several. Its file is imported then."""
     function = getattr(importlib.import_module(f".{_FILE_OF[name]}", __package__), name)
     ctx.rewritten("written in float64, in sums and products, and rounded once", _RULES.get(name, IN_DOUBLE))
+    of_single = lambda *operands: function(*operands, **known)
     with enable_x64():
-        return ctx.inline(lambda *operands: function(*operands, **known), *values)
+        return ctx.inline(of_single if ctx.avals_in[0].dtype == dtypes.float32 else in_single(of_single), *values)
 
 
 class InDouble(Elementwise):
