@@ -158,15 +158,28 @@ def called(rest, *roles):
     return [name for m in found for name in re.findall(r"[\w.\-]+", m)]
 
 
-def kernels_in(computations, name):
-    """The instructions that XLA runs as kernels, in a computation and in the loops, branches and calls that it runs."""
+def is_one_function(rest):
+    """Whether the lowering marked a call to be compiled as one function: a kernel, and what is in it is none."""
+    return 'xla_cpu_small_call="true"' in rest and 'inlineable="false"' in rest
+
+
+def steps_in(computations, name):
+    """The instructions that XLA runs, in a computation and in the loops, branches and calls that it runs."""
     for instruction in computations[name]:
         _, _, opcode, rest = instruction
         inner = {"while": called(rest, "condition", "body"), "call": called(rest, "to_apply")}
         inner["conditional"] = called(rest, "true_computation", "false_computation", "branch_computations")
-        for other in inner.get(opcode, ()):
-            yield from kernels_in(computations, other)
-        if opcode not in (*_PLUMBING, *_HOLDS, "bitcast"):
+        for other in () if is_one_function(rest) else inner.get(opcode, ()):
+            yield from steps_in(computations, other)
+        yield instruction
+
+
+def kernels_in(computations, name):
+    """Those that it runs as kernels; a call in which nothing is computed is none."""
+    for instruction in steps_in(computations, name):
+        _, _, opcode, rest = instruction
+        computes = is_one_function(rest) and operations(computations, *called(rest, "to_apply"))
+        if computes or opcode not in (*_PLUMBING, *_HOLDS, "bitcast"):
             yield instruction
 
 
@@ -177,19 +190,20 @@ def test_kernels_are_those_of_xlas_text(facts):
     said = [k for k in facts.document["fusion"]["kernels"] if k["kind"] != "loop"]
     assert facts.document["fusion"]["summary"]["kernels"] == len(said) == len(own)
     assert Counter(k["type"].split("{")[0] for k in said) == Counter(kind.split("{")[0] for _, kind, _, _ in own)
-    by_name = {name: rest for name, _, opcode, rest in own if opcode == "fusion"}
+    by_name = {name: rest for name, _, opcode, rest in own if opcode in ("fusion", "call")}
     for kernel in said:
         if kernel["kind"] == "fusion" and kernel["name"] in by_name:
-            (inside,) = called(by_name[kernel["name"]], "calls")
+            (inside,) = called(by_name[kernel["name"]], "calls", "to_apply")
             assert len(kernel["members"]) == operations(computations, inside), kernel["name"]
 
 
 def operations(computations, name):
-    """The operations in a fused computation, those of fusions and calls in it included."""
+    """The operations in what is one kernel, those of fusions, calls and loops in it included."""
     count = 0
     for _, _, opcode, rest in computations[name]:
-        if opcode in ("fusion", "call"):
-            count += sum(operations(computations, other) for other in called(rest, "calls", "to_apply"))
+        if opcode in ("fusion", "call", "while"):
+            inner = called(rest, "calls", "to_apply", "condition", "body")
+            count += sum(operations(computations, other) for other in inner)
         elif opcode not in _PLUMBING:
             count += 1
     return count
@@ -197,8 +211,7 @@ def operations(computations, name):
 
 @every
 def test_loops_are_those_of_xlas_text(facts):
-    computations, _ = computations_in(facts.hlo)
-    loops = [i for instructions in computations.values() for i in instructions if i[2] == "while"]
+    loops = [step for step in steps_in(*computations_in(facts.hlo)) if step[2] == "while"]
     assert sum(k["kind"] == "loop" for k in facts.document["fusion"]["kernels"]) == len(loops)
 
 
@@ -336,6 +349,12 @@ def test_bytes_are_those_of_the_types(facts):
                 assert part["bytes"] == sum(map(bytes_in, types)), part
 
 
+def around(nodes, name):
+    """The boxes around a node of a graph, the innermost first."""
+    while (name := nodes[name]["scope"]) is not None:
+        yield name
+
+
 @every
 def test_the_two_sides_hold_each_operation_once(facts):
     fusion = facts.document["fusion"]
@@ -344,8 +363,10 @@ def test_the_two_sides_hold_each_operation_once(facts):
         assert numbers == list(range(1, len(numbers) + 1))
         named = [row[side]["name"] for row in fusion["rows"] if row[side]]
         nodes = {n["id"]: n for n in graph["nodes"]}
-        groups = {n for n in nodes if nodes[n]["kind"] in ("fusion", "library")}
-        alone = {n for n in nodes if nodes[n]["kind"] not in ("group", "output") and nodes[n]["scope"] not in groups}
+        kernels = {n for n in nodes if nodes[n]["kind"] in ("fusion", "library")}
+        alone = {
+            n for n in nodes if nodes[n]["kind"] not in ("group", "output") and kernels.isdisjoint(around(nodes, n))
+        }
         assert Counter(named) == Counter(
             alone if side == "right" else [n for n in nodes if nodes[n]["kind"] not in ("group", "output")]
         )
