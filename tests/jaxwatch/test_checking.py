@@ -35,7 +35,7 @@ OTHERWISE = {
     "styles_trees-trigger-7": "jax compares static data at the second call",
     "styles_trees-trigger-8": "jax compares static data at the second call",
     "styles_trees-trigger-33": "a derivative outside of jit that is zero has no operation",
-    "more_styles-trigger-24": "jax takes what a loop carries on as it was out of it: told as key-not-threaded",
+    "more_styles-trigger-24": "of a loop of jax's, a key that it carries on as it was is told as key-not-threaded",
     "values-trigger-20": "a derivative outside of jit that is zero has no operation",
     "values-trigger-21": "a derivative outside of jit that is zero has no operation",
     "values-trigger-27": "a branch that vmap made is a selection like any other",
@@ -373,6 +373,21 @@ KEYS = {
         "@jax.jit\ndef walk(key):\n    def body(i, carry):\n        x, (k,) = carry\n        return x + jax.random.normal(k), (k,)\n"
         "    return lax.fori_loop(0, 3, body, (0.0, (key,)))[0]\nwalk(jax.random.key(0))\n",
         {("key-not-threaded", 9)},
+    ),
+    "carried on by a loop outside of jit": (
+        "def body(i, carry):\n    x, k = carry\n    k, _ = k, None\n    return x + jax.random.normal(k), k\n"
+        "lax.fori_loop(0, 3, body, (0.0, jax.random.key(0)))\n",
+        {("key-not-threaded", 8)},
+    ),
+    "carried on by a while outside of jit": (
+        "def body(carry):\n    x, k = carry\n    k, _ = k, None\n    return x + jax.random.uniform(k) + 1, k\n"
+        "lax.while_loop(lambda carry: carry[0] < 3, body, (0.0, jax.random.key(0)))\n",
+        {("key-not-threaded", 8)},
+    ),
+    "split by a loop outside of jit": (
+        "def body(i, carry):\n    x, k, start = carry\n    k, own = jax.random.split(k)\n    return x + jax.random.normal(own), k, start\n"
+        "key, start = jax.random.split(jax.random.key(0))\nlax.fori_loop(0, 3, body, (0.0, key, start))\n",
+        set(),
     ),
 }
 

@@ -15,7 +15,7 @@ from .jax_keys import is_one_key, used_up
 
 
 def kept_keys(jaxpr: Jaxpr, row: Row) -> Iterator[Diagnostic]:
-    """key-not-threaded of arguments, which a call gives back, and of what loops of jax's read in each iteration (of our own, the trace tells)."""
+    """key-not-threaded of arguments, which a call gives back as they were."""
     names = [leaf.path for leaf in row.signature.leaves] if row.signature is not None else []
     for var in _drawn_from([var for var in jaxpr.invars if any(var is out for out in jaxpr.outvars)], jaxpr):
         key = f"the key `{names[at]}`" if len(names) > (at := jaxpr.invars.index(var)) else "a key"
@@ -24,7 +24,11 @@ def kept_keys(jaxpr: Jaxpr, row: Row) -> Iterator[Diagnostic]:
         where = next((one for one in _uses(jaxpr, var) if not is_installed(one.file)), None)
         if where is not None:
             yield Diagnostic("key-not-threaded", where.file, Span.of(where), message, Fix(fix), (), "trace", "info")
-    for body, constant in _loops(jaxpr) if row.library else ():
+
+
+def kept_in_loops(jaxpr: Jaxpr) -> Iterator[Diagnostic]:
+    """key-not-threaded of what loops of jax's read in each iteration (of our own, the trace tells)."""
+    for body, constant in _loops(jaxpr):
         for var in _drawn_from(constant, body):
             where = use_of(body, var)
             if where is not None and not is_installed(where.file):
@@ -50,13 +54,19 @@ def _loops(jaxpr: Jaxpr) -> Iterator[tuple[Jaxpr, list[Var]]]:
     for eqn in jaxpr.eqns:
         params = eqn.params
         if eqn.primitive.name == "scan":
-            body = params["jaxpr"].jaxpr
-            yield body, body.invars[: params["num_consts"]]
+            body, read, carried = params["jaxpr"].jaxpr, params["num_consts"], params["num_carry"]
+            yield body, _unchanged(body, read, carried)
         elif eqn.primitive.name == "while":
-            body = params["body_jaxpr"].jaxpr
-            yield body, body.invars[: params["body_nconsts"]]
+            body, read = params["body_jaxpr"].jaxpr, params["body_nconsts"]
+            yield body, _unchanged(body, read, len(body.outvars))
         for _, inner in subjaxprs(params):
             yield from _loops(inner.jaxpr)
+
+
+def _unchanged(body: Jaxpr, read: int, carried: int) -> list[Var]:
+    """What a loop's body reads, and what it carries on as it was given it (jax tells these apart inside of jit alone)."""
+    carry = zip(body.invars[read : read + carried], body.outvars)
+    return [*body.invars[:read], *(var for var, out in carry if var is out)]
 
 
 def use_of(jaxpr: Jaxpr, var: Var) -> Position | None:

@@ -17,7 +17,7 @@ from ...observe.ledger import Row
 from ...observe.stacks import is_installed
 from ..diagnostic import Diagnostic, Fix, Span
 from .broadcasts import broadcast
-from .kept_keys import kept_keys, use_of
+from .kept_keys import kept_in_loops, kept_keys, use_of
 from .static_indices import of_indices
 
 
@@ -30,7 +30,11 @@ LARGE = 1 << 20
 def of_program(row: Row) -> Iterator[Diagnostic]:
     """The sharp bits in the program of a row of the ledger, if it is still kept."""
     jaxpr = row.jaxpr
-    if jaxpr is None or row.nested or row.position is None or source.is_internal(row.position.file):
+    if jaxpr is None or row.nested or (row.position is not None and source.is_internal(row.position.file)):
+        return
+    if row.library:
+        yield from kept_in_loops(jaxpr)
+    if row.position is None:  # an operation outside of jit, such as a loop
         return
     yield from _unrolled(jaxpr, row)
     yield from _captured(jaxpr, row)
