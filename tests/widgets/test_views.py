@@ -137,6 +137,23 @@ def test_a_table_gives_way_row_by_row() -> None:
     assert as_text((Section("Here", (table,)),), 80)[-1].strip() == "and 980 more"
 
 
+@pytest.mark.parametrize(
+    ("title", "cell", "said"),
+    [
+        ("line", "line 5", "line 5"),
+        ("lines", "lines 3-4", "lines 3-4"),
+        ("line", "In [2] line 7; In [3] lines 1-2", "In [2] line 7; In [3] lines 1-2"),
+        ("line", "no line", "no line"),
+        ("line", "5", "line 5"),
+        ("operation", "outline 3", "operation outline 3"),
+    ],
+)
+def test_a_stacked_row_says_the_name_of_a_column_once(title: str, cell: str, said: str) -> None:
+    columns = (Column("kernel", "code"), Column("written in", "number"), Column("kernels", "number"), Column(title))
+    table = Table("Kernels", columns, (Row(("long " * 30, "2 ms", "3", cell)),))
+    assert as_text((table,), 80)[-1].strip() == f"written in 2 ms   kernels 3   {said}"
+
+
 def test_rows_of_several_orders_are_told_once() -> None:
     """A row that is the same object in two tables comes once, then by its number among all rows."""
     inner = Row(("b",))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from functools import singledispatch
 
@@ -217,8 +218,18 @@ def _(part: Table, width: int) -> list[str]:
 def _stacked(columns: Sequence[Column], cells: Sequence[str], width: int) -> list[str]:
     """A row that is wider than a line: what it is of, and below that its figures, each with its name."""
     first, *rest = zip(columns, cells)
-    named = (f"{clean(column.title)} {cell}".strip() for column, cell in rest if cell)
+    named = (
+        cell if _says(cell, title := clean(column.title)) else f"{title} {cell}".strip()
+        for column, cell in rest
+        if cell
+    )
     return [*wrap(f"  {first[1]}", width, "    "), *wrap(f"      {'   '.join(named)}", width, "      ")]
+
+
+def _says(cell: str, title: str) -> bool:
+    """Whether a cell names its column itself: `line 5`, `In [2] lines 3-4`, `no line` in the column "line"."""
+    name = re.escape(title.removesuffix("s"))
+    return bool(name) and re.search(rf"\b(no {name}s?\b|{name}s? \d)", cell) is not None
 
 
 @lines_of.register

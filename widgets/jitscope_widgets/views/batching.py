@@ -98,7 +98,7 @@ def parts(document: TransformationsDocument, step: TransformationStep, here: str
         Column("all examples", "code", named=True),
         Column("examples along", "short", "the axis of the result along which the examples lie", named=True),
         Column("for all examples"),
-        Column("line", named=True),
+        Column("line"),
     )
     left = step.get("batched_left_out", 0)
     more = f"{plural(left, 'more operation')} not kept in this document" if left else ""

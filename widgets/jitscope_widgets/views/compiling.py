@@ -123,7 +123,7 @@ def _kernels(document: PassesDocument, writing: CodeWriting) -> Table:
         Column("kernel", "code"),
         Column("written in", "number", "as LLVM's IR; several kernels are written at once"),
         Column("of all kernels", "bar"),
-        Column("line", named=True),
+        Column("line"),
     )
     rows = []
     for kernel in writing["kernels"]:
