@@ -54,8 +54,8 @@ def reused(first: Use, second: Use, how: str = "") -> KeyReuseError:
         with_advice(
             f"a random key was used twice: numbers drawn with it are not independent of each other.\n  first {first}\n"
             f"  again {again}",
-            "split it, key, own = random.split(key), and use each part once; or, where the same "
-            "numbers are wanted, random.clone(key)",
+            "split it, key, own = jitscope.random.split(key), and use each part once; or, where the "
+            "same numbers are wanted, jitscope.random.clone(key)",
         )
     )
     error.first = call_sites.user_position(first.line)

@@ -50,3 +50,21 @@ def test_an_error_has_the_names_of_the_code_that_runs() -> None:
 
     with pytest.raises(TypeError, match=r"@jx\.tree_util\.register_dataclass"):
         jx.jit(lambda line: line)(Line())
+
+
+@pytest.mark.parametrize(
+    ("imports", "random"),
+    [
+        ("import jitscope as jax", "jax.random"),
+        ("from jitscope import random", "random"),
+        ("from jitscope import random as r", "r"),
+        ("import jitscope.random", "jitscope.random"),
+        ("from jitscope.random import key, normal", "jitscope.random"),
+    ],
+)
+def test_advice_on_keys_has_the_name_of_the_module(imports: str, random: str) -> None:
+    name = "" if "key" in imports else f"{random}."
+    text = f"{imports}\nk = {name}key(0)\nfor _ in range(2):\n    {name}normal(k)\n"
+    with jx.debug_key_reuse(True), pytest.raises(jx.errors.KeyReuseError) as caught:
+        exec(compile(text, "<program>", "exec"), {"__name__": "program"})
+    assert f"key, own = {random}.split(key)" in (said := str(caught.value)) and f", {random}.clone(key)" in said
