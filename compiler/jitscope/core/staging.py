@@ -284,7 +284,7 @@ def _describe_chain(chain: list[JaxprEqn], arguments: list[str]) -> str:
     lines: list[str] = []
     for eqn in chain:
         where = call_sites.user_position(eqn.traceback)
-        text = place(where) if where else f"in an operation {eqn.primitive.name}"
+        text = place(where).rstrip(":,") if where else f"in an operation {eqn.primitive.name}"
         if text not in lines:
             lines.append(text)
     shown = ",\n    from a value computed ".join(lines[:_CHAIN_LINES]) + (", …" if len(lines) > _CHAIN_LINES else "")

@@ -153,6 +153,18 @@ def test_the_chain_has_its_lines_and_columns():
     assert places == sorted(places), message
 
 
+def test_a_line_of_the_chain_ends_as_the_sentence_goes_on():
+    """Whatever the code itself ends in."""
+    scope = cell(
+        "def f(xs):\n    y = (jnp.sin(xs),\n        1)\n    for x in y[0]:\n        z = x * 2\n        return float(z)"
+    )
+    with pytest.raises(errors.ConcretizationTypeError) as caught:
+        jx.jit(scope["f"])(X)
+    message = str(caught.value)
+    assert "columns 14-17: for x in y[0],\n    from a value computed in line 2 of f" in message
+    assert "y = (jnp.sin(xs)\n    (it depends on argument xs" in message
+
+
 def scanned(xs):
     def body(carry, x):
         total, count = carry
