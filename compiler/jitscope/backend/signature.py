@@ -29,7 +29,8 @@ _COMMA = re.compile(r",\)(?= of |$)")
 
 
 def as_written(sharding: str) -> str:
-    """`P('data') of Mesh('data': 8)` for `P('data',) of Mesh('data': 8)`: a tuple of one prints with a comma that nobody writes."""
+    """`P('data') of Mesh('data': 8)` for `P('data',) of Mesh('data': 8)`: a tuple of one prints with a comma that nobody writes.
+    `P('data', None)` stays: it lies as `P('data')` does, but what is compiled for the one does not serve the other."""
     return _COMMA.sub(")", sharding, count=1)
 
 
