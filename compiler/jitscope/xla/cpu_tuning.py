@@ -344,7 +344,7 @@ CONVOLUTIONS_IN_PARTS = Tuning(
     "its gradients 0.14 to 0.17, in steps of 2 0.01 to 0.3; 4 groups of 16 features: 0.46, 0.48, 0.38; 32 of 4: 0.12, 0.24, 0.2; two windows for each "
     "feature: 0.05, 0.08, 0.04; compiled in some 100 to 150 ms more",
     "XLA's convolutions of these kinds take no longer than what is written",
-    {"products": 2**17, "groups": 16, "features": 8, "few": 4, "slices": 8},
+    {"products": 2**17, "groups": 8, "features": 8, "few": 4, "slices": 8},
 )
 SHORT_AXES = Tuning(
     "Arrays of at least so many elements whose last axis is at most so long, and is only broadcast, combined and reduced, are written out: "
