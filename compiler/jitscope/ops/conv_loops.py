@@ -15,7 +15,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -118,67 +118,84 @@ def _looped(geometry: Geometry) -> int:
 
 def summed_by_rows(ctx: Any, geometry: Geometry, x: Any, y: Any) -> Any:
     """The result of such a convolution, MLIR values of the context's operands."""
-    hlo, zero, dtype = ctx.hlo, ctx.scalar(0, _INDEX), ctx.avals_in[0].dtype
-    looped, groups, examples = _looped(geometry), geometry.batch_groups, geometry.x_shape[1]
-    strides, aparts = geometry.params["window_strides"], geometry.params["rhs_dilation"]
     x, y = ctx.inline(lambda x, y: _by_example(geometry, x, y), x, y)
-    seen = ShapedArray((examples, *geometry.padded_sizes(), groups), dtype)
-    rows = ShapedArray((examples, *geometry.window, groups), dtype)
-    total = ShapedArray((*geometry.window[looped:], groups), dtype)
-    places = list(itertools.product(*map(range, geometry.sizes[looped:])))
-    inner = geometry.window[0] if looped else 1
+    sums = _SumsByRows(ctx, geometry, x, y)
+    out = ShapedArray((1, *geometry.sizes, geometry.batch_groups), sums.total.dtype)
+    made = sums.all_of() if sums.looped else sums.of(sums.number(0))
+    return ctx.inline(geometry.placed, ctx.reshape(made, out), avals=[out])
 
-    def scaled(i: Any, by: int) -> Any:
-        return i if by == 1 else hlo.multiply(i, ctx.scalar(by, _INDEX))
 
-    def sums(first: Any) -> Any:
-        """What is seen from the places of the result whose first one is `first`: (places, features)."""
+class _SumsByRows:
+    """What builds such loops, on values of MLIR's: over the examples, and over the first axis of an image if `looped`."""
+
+    def __init__(self, ctx: Any, geometry: Geometry, x: Any, y: Any):
+        self.ctx, self.hlo, self.x, self.y = ctx, ctx.hlo, x, y
+        self.looped, self.params = _looped(geometry), geometry.params
+        self.sizes, self.examples, groups = geometry.sizes, geometry.x_shape[1], geometry.batch_groups
+        dtype = ctx.avals_in[0].dtype
+        self.seen = ShapedArray((self.examples, *geometry.padded_sizes(), groups), dtype)
+        self.rows = ShapedArray((self.examples, *geometry.window, groups), dtype)
+        self.total = ShapedArray((*geometry.window[self.looped :], groups), dtype)
+        self.places = list(itertools.product(*map(range, self.sizes[self.looped :])))
+        self.sums = ShapedArray((len(self.places), groups), dtype)
+
+    def number(self, value: int) -> Any:
+        return self.ctx.scalar(value, _INDEX)
+
+    def all_of(self) -> Any:
+        """The sums for each place along the first axis of the result."""
+        count, zero = self.sizes[0], self.number(0)
+        made = self.sums.update(shape=(count, *self.sums.shape))
+
+        def body(first: Any, made: Any) -> list[Any]:
+            one = self.ctx.reshape(self.of(first), self.sums.update(shape=(1, *self.sums.shape)))
+            return [self.next(first), self.hlo.dynamic_update_slice(made, one, [first, zero, zero])]
+
+        return self.ctx.while_loop([_COUNT, made], [zero, self.ctx.zeros(made)], self.until(count), body)[-1]
+
+    def of(self, first: Any) -> Any:
+        """The sums for the places whose first one is `first`: (places, features)."""
+        inner = self.rows.shape[1] if self.looped else 1
 
         def body(i: Any, *totals: Any) -> list[Any]:
-            example, row = i, zero
-            if looped:
-                example = hlo.divide(i, ctx.scalar(inner, _INDEX))
-                row = hlo.remainder(i, ctx.scalar(inner, _INDEX))
-            begin = hlo.add(scaled(first, strides[0]), scaled(row, aparts[0])) if looped else zero
-            rest = [zero] * (seen.ndim - 2)
-            own = [1] * looped
-            here = ctx.dynamic_slice(x, seen, [example, begin, *rest], (1, *own, *seen.shape[1 + looped :]))
-            factor = ctx.dynamic_slice(y, rows, [example, row, *rest], (1, *own, *rows.shape[1 + looped :]))
-            avals = [seen.update(shape=seen.shape[1 + looped :]), total]
-            products = ctx.inline(
-                lambda x, y: [
-                    mul_p(_from(x, at, strides[looped:], aparts[looped:], aval_of(y).shape), y) for at in places
-                ],
-                ctx.reshape(here, avals[0]),
-                ctx.reshape(factor, total),
-                avals=avals,
-            )
-            return [hlo.add(i, ctx.scalar(1, _INDEX)), *map(hlo.add, totals, products)]
+            example, row = i, self.number(0)
+            if self.looped:
+                example, row = (f(i, self.number(inner)) for f in (self.hlo.divide, self.hlo.remainder))
+            return [self.next(i), *map(self.hlo.add, totals, self.products(example, row, first))]
 
-        def going(i: Any, *_: Any) -> Any:
-            return ctx.compare(i, ctx.scalar(examples * inner, _INDEX), "LT")
+        avals = [self.total] * len(self.places)
+        values = [self.number(0), *map(self.ctx.zeros, avals)]
+        totals = self.ctx.while_loop([_COUNT, *avals], values, self.until(self.examples * inner), body)[1:]
+        return self.ctx.inline(_summed, *totals, avals=avals)
 
-        totals = ctx.while_loop(
-            [_COUNT, *[total] * len(places)], [zero, *[ctx.zeros(total)] * len(places)], going, body
-        )[1:]
-        return ctx.inline(_summed, *totals, avals=[total] * len(totals))
+    def products(self, example: Any, row: Any, first: Any) -> list[Any]:
+        """The products of a row with what is seen from each place."""
+        strides, aparts = self.params["window_strides"], self.params["rhs_dilation"]
+        begin = self.number(0)
+        if self.looped:
+            begin = self.hlo.add(self.times(first, strides[0]), self.times(row, aparts[0]))
+        here, factor = self.part(self.x, self.seen, example, begin), self.part(self.y, self.rows, example, row)
+        strides, aparts, window = strides[self.looped :], aparts[self.looped :], self.total.shape
+        written = lambda x, y: [mul_p(_from(x, at, strides, aparts, window), y) for at in self.places]
+        seen = self.seen.update(shape=self.seen.shape[1 + self.looped :])
+        return self.ctx.inline(
+            written, self.ctx.reshape(here, seen), self.ctx.reshape(factor, self.total), avals=[seen, self.total]
+        )
 
-    own = ShapedArray((len(places), groups), dtype)
-    out = own.update(shape=(1, *geometry.sizes, groups))
-    if not looped:
-        return ctx.inline(geometry.placed, ctx.reshape(sums(zero), out), avals=[out])
-    all_of = own.update(shape=(geometry.sizes[0], *own.shape))
+    def part(self, x: Any, aval: ShapedArray, example: Any, row: Any) -> Any:
+        """An example, or a row of it."""
+        rest = aval.shape[1 + self.looped :]
+        at = [example, *[row] * self.looped, *[self.number(0)] * len(rest)]
+        return self.ctx.dynamic_slice(x, aval, at, (1, *[1] * self.looped, *rest))
 
-    def outer(first: Any, made: Any) -> list[Any]:
-        one = ctx.reshape(sums(first), own.update(shape=(1, *own.shape)))
-        made = hlo.dynamic_update_slice(made, one, [first, zero, zero])
-        return [hlo.add(first, ctx.scalar(1, _INDEX)), made]
+    def times(self, i: Any, by: int) -> Any:
+        return i if by == 1 else self.hlo.multiply(i, self.number(by))
 
-    def further(first: Any, _: Any) -> Any:
-        return ctx.compare(first, ctx.scalar(geometry.sizes[0], _INDEX), "LT")
+    def next(self, i: Any) -> Any:
+        return self.hlo.add(i, self.number(1))
 
-    made = ctx.while_loop([_COUNT, all_of], [zero, ctx.zeros(all_of)], further, outer)[-1]
-    return ctx.inline(geometry.placed, ctx.reshape(made, out), avals=[out])
+    def until(self, count: int) -> Callable[..., Any]:
+        return lambda i, *_: self.ctx.compare(i, self.number(count), "LT")
 
 
 def _by_example(geometry: Geometry, x: Any, y: Any) -> tuple[Any, Any]:
