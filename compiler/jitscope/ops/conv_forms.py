@@ -39,13 +39,13 @@ def form_of(
     geometry = geometry_of(x, y, out, params)
     if geometry is None:
         return None
-    if geometry.groups == 1 and _holds(CONVOLUTIONS_AS_PRODUCTS, platform) and geometry.is_product():
+    if geometry.groups == 1 and holds(CONVOLUTIONS_AS_PRODUCTS, platform) and geometry.is_product():
         small = all(k == 1 for k in geometry.window)
         what = "a window of one element" if small else "a window as large as the array"
         return Form(
             f"written as a product of matrices: the convolution has {what}", geometry.product, CONVOLUTIONS_AS_PRODUCTS
         )
-    if not _holds(CONVOLUTIONS_BY_ELEMENTS, platform):
+    if not holds(CONVOLUTIONS_BY_ELEMENTS, platform):
         return None
     most = CONVOLUTIONS_BY_ELEMENTS.value["elements"]
     if geometry.is_depthwise() and math.prod(geometry.window) <= most and geometry.is_worth_it():
@@ -71,7 +71,8 @@ def geometry_of(x: ShapedArray, y: ShapedArray, out: ShapedArray, params: dict[s
     return Geometry.of(x, y, out, params)
 
 
-def _holds(rule: Tuning, platform: str | None) -> bool:
+def holds(rule: Tuning, platform: str | None) -> bool:
+    """Whether a rule holds for a platform, by default the one that it is for."""
     return rule.holds() if platform is None else rule.holds(platform)
 
 

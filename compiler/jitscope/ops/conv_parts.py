@@ -16,7 +16,7 @@ from ..core.avals import ShapedArray, aval_of
 from ..named_tuple import NamedTuple
 from ..symbolic.dimension import reach
 from ..xla.cpu_tuning import CONVOLUTIONS_IN_PARTS, WINDOW_GRADIENTS_IN_LOOPS
-from .conv_forms import Geometry, geometry_of
+from .conv_forms import Geometry, geometry_of, holds
 from .families import scalar_like
 from .linear import add_p, broadcast_in_dim, concatenate_p, moveaxis, pad_p, reshape, rev_p, slice_p
 from .precision import swapped
@@ -39,10 +39,11 @@ class Parts(NamedTuple):
 
 
 def parts_of(
-    x: ShapedArray, y: ShapedArray, out: ShapedArray, params: dict[str, Any], platform: str = "cpu"
+    x: ShapedArray, y: ShapedArray, out: ShapedArray, params: dict[str, Any], platform: str | None = None
 ) -> Parts | None:
-    """How a convolution of operands of these avals is written for a platform; None: as it is. `params` are those of its equation."""
-    geometry = geometry_of(x, y, out, params) if CONVOLUTIONS_IN_PARTS.holds(platform) else None
+    """How a convolution of operands of these avals is written for a platform (by default the one that the rules are for); None: as it is.
+    `params` are those of its equation."""
+    geometry = geometry_of(x, y, out, params) if holds(CONVOLUTIONS_IN_PARTS, platform) else None
     if geometry is None or geometry.products() < CONVOLUTIONS_IN_PARTS.value["products"]:
         return None
     found = (
@@ -126,7 +127,7 @@ def _feature_by_feature(
     of_batch = geometry.batch_groups > 1
     if groups == 1 or count * made == groups or count > CONVOLUTIONS_IN_PARTS.value["few"]:
         return None
-    if of_batch and not WINDOW_GRADIENTS_IN_LOOPS.holds(platform):  # those would take longer
+    if of_batch and not holds(WINDOW_GRADIENTS_IN_LOOPS, platform):  # those would take longer
         return None
     x_spec, y_spec, out_spec = geometry.specs
     axis = x_spec[0] if of_batch else x_spec[1]

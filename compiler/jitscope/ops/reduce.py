@@ -286,7 +286,7 @@ class Cumulative(Primitive):
         return pure(ShapedArray(x.shape, x.dtype, x.weak_type))
 
     def lower(self, ctx, x, /, *, axis, reverse):
-        if are_small(*ctx.avals_in) and ctx.module.platform == "cpu":
+        if are_small(*ctx.avals_in) and RUNNING_BY_ELEMENTS.holds(ctx.module.platform):
             return ctx.inline(in_single(lambda x: self(x, axis=axis, reverse=reverse)), x)
         identity, combine = self.identity(ctx.avals_in[0].dtype), ctx.builder(self.builder)
         if runs_by_rows(ctx.avals_in[0], axis, ctx.module.platform):

@@ -9,6 +9,7 @@ from functools import cache
 import pytest
 
 import jitscope as jx
+from jitscope.xla.cpu_tuning import RUNNING_BY_ELEMENTS, RUNNING_BY_ROWS
 from jitscope_scope.observe.documents import compilation_document
 from jitscope_scope.observe.ledger import ledger
 from tests.extent import full
@@ -24,9 +25,18 @@ _ALWAYS = (
 
 
 @cache
-def compiled(name):
-    """The kernels of the program's document, and XLA's text."""
+def compiled(name, loops=True):
+    """The kernels of the program's document, and XLA's text; with running sums as XLA's windows unless as `loops`."""
     kind, dtype = name.split(".")
+    RUNNING_BY_ROWS.off = RUNNING_BY_ELEMENTS.off = not loops
+    try:
+        return _compiled(kind, dtype)
+    finally:
+        RUNNING_BY_ROWS.off = RUNNING_BY_ELEMENTS.off = False
+
+
+def _compiled(kind, dtype):
+    jx.clear_caches()
     jx.jit(KINDS[kind].function)(*KINDS[kind].arguments(dtype))
     *_, row = ledger()
     return compilation_document(row), row.entry.executable.hlo_modules()[0].to_string()
@@ -79,9 +89,9 @@ def test_every_kernel_has_an_origin(name):
     assert document["fusion"]["summary"]["unknown"]["kernels"] == 0
 
 
-def lines_of(name, is_meant):
+def lines_of(name, is_meant, loops=True):
     """The source of the equations that the kernels meant stem from."""
-    document, _ = compiled(name)
+    document, _ = compiled(name, loops)
     kernels = [kernel for kernel in document["fusion"]["kernels"] if is_meant(kernel)]
     assert kernels
     return [{position["text"].strip() for position in kernel["positions"]} for kernel in kernels]
@@ -89,17 +99,17 @@ def lines_of(name, is_meant):
 
 def test_rounding_is_of_the_line_whose_value_is_rounded():
     """XLA of jaxlib 0.10 computes the product in f32, and the next kernel rounds it before anything else."""
-    in_f32 = re.search(r"= f32\S* dot\(", compiled("selu_and_sort.bfloat16")[1])
+    in_f32 = re.search(r"= f32\S* dot\(", compiled("selu_and_sort.bfloat16", False)[1])
     product = "z = x.astype(jnp.bfloat16) @ w.astype(jnp.bfloat16)"
-    found = lines_of(
-        "selu_and_sort.bfloat16", lambda kernel: any(m["opcode"] == "exponential" for m in kernel["members"])
-    )
+    is_meant = lambda kernel: any(m["opcode"] == "exponential" for m in kernel["members"])
+    found = lines_of("selu_and_sort.bfloat16", is_meant, False)
     later = {"y = jnp.where(z > 0, z, 1.67 * (jnp.exp(z) - 1))", "y = y * 1.05"}
     assert found == [{product, *later} if in_f32 else later]
 
 
 def test_the_last_step_of_a_running_sum_is_of_its_line():
-    for lines in lines_of("cumprod.bfloat16", lambda kernel: any(m["opcode"] == "map" for m in kernel["members"])):
+    is_meant = lambda kernel: any(m["opcode"] == "map" for m in kernel["members"])
+    for lines in lines_of("cumprod.bfloat16", is_meant, False):
         assert lines == {"y = jnp.cumprod(x, 0)", "return jnp.where(y > 1, y, 0)"}
 
 
