@@ -95,12 +95,13 @@ def test_no_word_of_a_table_is_broken(bare: Bare, width: int) -> None:
     assert panel.evaluate(BROKEN) == []
 
 
-def test_the_first_sentence_names_one_line(bare: Bare) -> None:
+def test_the_first_sentence_names_the_line_or_those_too_close_to_tell(bare: Bare) -> None:
     _view, panel, profile = opened(bare, "network")
     first = max((line for line in profile["lines"] if line["own"]), key=lambda line: line["own"]["estimate"])
     sentence = panel.locator(".jitscope-sentence").first
     expect(sentence).to_contain_text(f"line {first['position']['line']}")
-    expect(sentence).to_contain_text(first["position"]["text"].strip())
+    if "too close to tell" not in sentence.inner_text():
+        expect(sentence).to_contain_text(first["position"]["text"].strip())
     expect(sentence).to_contain_text(percent(first["own"]["estimate"]))
     table = panel.get_by_role("treegrid", name="Lines, by their share")
     shown = table.locator("[data-name=share]").all_inner_texts()
