@@ -26,6 +26,8 @@ from .marks import optimization_barrier_p
 _LANES = (32, 24, 16, 8)
 _ROWS, _LONG_ROW = 8, 64
 _PIECES = (8, 7, 6, 5, 4, 3, 2)
+_FOR_A_CUT = 40_000
+"""Elements of an array for each time that its rows are cut: that is a kernel more."""
 
 
 def is_by_choices(ctx: Any, axes: Sequence[int]) -> bool:
@@ -140,7 +142,8 @@ def _pieces(shape: tuple[int, ...], axes: Sequence[int]) -> tuple[list[int], tup
         pieces.append(count)
         length //= count
     left = (*shape[: len(shape) - len(axes)], length)
-    if not pieces or _tables(left, (len(left) - 1,)) is None:
+    too_few = math.prod(shape) < _FOR_A_CUT * len(pieces)
+    if not pieces or too_few or _tables(left, (len(left) - 1,)) is None:
         return [], shape, axes
     return pieces, left, (len(left) - 1,)
 
