@@ -56,7 +56,7 @@ class Conv(Bilinear):
         if dtypes.is_complex(out.dtype):
             return ctx.inline(lambda x, y: _complex(x, y, out.dtype, precision=precision, **geometry), x, y)
         params = {"precision": precision, **geometry}
-        if are_small(x_aval, y_aval, out) and self._is_written(ctx, *widened((x_aval, y_aval, out)), params):
+        if are_small(x_aval, y_aval, out) and self._is_written(ctx, widened((x_aval, y_aval, out)), params):
             own = {**params, "preferred_element_type": None}
             return ctx.inline(in_single(lambda x, y: conv_general_dilated_p(x, y, **own)), x, y)
         own = geometry_of(x_aval, y_aval, out, params)
@@ -82,8 +82,9 @@ class Conv(Bilinear):
         made = _convolution(ctx, x, y, ctx.type(out.update(dtype=dtype)), precision, **geometry)
         return ctx.convert(made, dtype, out.dtype)
 
-    def _is_written(self, ctx, x, y, out, params):
-        """Whether a convolution is written as something else."""
+    def _is_written(self, ctx, avals, params):
+        """Whether a convolution of such operands and such a result is written as something else."""
+        x, y, out = avals
         own = geometry_of(x, y, out, params)
         looped = own is not None and (is_in_a_loop(ctx, own) or is_summed_by_rows(ctx, own))
         return looped or any(form(x, y, out, params, ctx.module.platform) is not None for form in (parts_of, form_of))
