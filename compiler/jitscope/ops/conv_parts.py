@@ -57,7 +57,7 @@ def parts_of(
 
 
 def _operands_swapped(
-    geometry: Geometry, x: ShapedArray, y: ShapedArray, out: ShapedArray, platform: str
+    geometry: Geometry, x: ShapedArray, y: ShapedArray, out: ShapedArray, platform: str | None
 ) -> Parts | None:
     """Where the left operand has gaps and the window is larger than the result (the gradient by the window of a transposed convolution):
     with x_n the left operand, s its gaps, y_k the window and a its gaps, out_m = sum x_n y_k over n s = m + k a - low. Read from the last m
@@ -92,7 +92,7 @@ def _operands_swapped(
 
 
 def _group_by_group(
-    geometry: Geometry, x: ShapedArray, y: ShapedArray, out: ShapedArray, platform: str
+    geometry: Geometry, x: ShapedArray, y: ShapedArray, out: ShapedArray, platform: str | None
 ) -> Parts | None:
     limits, groups = CONVOLUTIONS_IN_PARTS.value, geometry.groups
     if not 1 < groups <= limits["groups"] or geometry.features_of_group < limits["features"]:
@@ -118,7 +118,7 @@ def _group_by_group(
 
 
 def _feature_by_feature(
-    geometry: Geometry, x: ShapedArray, y: ShapedArray, out: ShapedArray, platform: str
+    geometry: Geometry, x: ShapedArray, y: ShapedArray, out: ShapedArray, platform: str | None
 ) -> Parts | None:
     """Groups of few features: the first feature of each group, the second of each, and so on, is repeated for what is made of it, and takes part in
     a convolution in which each feature has a window of its own."""
@@ -163,7 +163,7 @@ def _feature_by_feature(
 
 
 def _without_an_axis(
-    geometry: Geometry, x: ShapedArray, y: ShapedArray, out: ShapedArray, platform: str
+    geometry: Geometry, x: ShapedArray, y: ShapedArray, out: ShapedArray, platform: str | None
 ) -> Parts | None:
     """Three axes in space: what the window sees along the first one are further features, and the places of the result along it further
     examples: out_bm = sum over j and c of x_b,(m stride + j apart),c y_jc."""
