@@ -30,16 +30,16 @@ def told(cells) -> list[tuple[str, int, str]]:
 
 
 INDICES = {
-    "x[5] + 1": "index 5 is outside of axis 0, which has size 3: the element at the edge is read, whatever the arguments are.",
-    "x[-5] + 1": "index -5 is outside of axis 0, which has size 3: the element at the edge is read, whatever the arguments are.",
-    "m[:, 3].sum()": "index 3 is outside of axis 1, which has size 3: the element at the edge is read, whatever the arguments are.",
-    "x.at[4].set(1.0)": "index 4 is outside of axis 0, which has size 3: what is written is dropped, whatever the arguments are.",
-    "jax.grad(lambda x: x[4] ** 2)(x)": "index 4 is outside of axis 0, which has size 3: the element at the edge is read, whatever the arguments are.",
-    "jax.vmap(lambda r: r[3])(m)": "index 3 is outside of its axis, which has size 3: the element at the edge is read, whatever the arguments are.",
-    "jax.vmap(lambda r: r.at[3].set(1.0))(m)": "index 3 is outside of its axis, which has size 3: what is written is dropped, whatever the arguments are.",
+    "x[5] + 1": "Index 5 is outside of axis 0, which has size 3: the element at the edge is read, whatever the arguments are.",
+    "x[-5] + 1": "Index -5 is outside of axis 0, which has size 3: the element at the edge is read, whatever the arguments are.",
+    "m[:, 3].sum()": "Index 3 is outside of axis 1, which has size 3: the element at the edge is read, whatever the arguments are.",
+    "x.at[4].set(1.0)": "Index 4 is outside of axis 0, which has size 3: what is written is dropped, whatever the arguments are.",
+    "jax.grad(lambda x: x[4] ** 2)(x)": "Index 4 is outside of axis 0, which has size 3: the element at the edge is read, whatever the arguments are.",
+    "jax.vmap(lambda r: r[3])(m)": "Index 3 is outside of its axis, which has size 3: the element at the edge is read, whatever the arguments are.",
+    "jax.vmap(lambda r: r.at[3].set(1.0))(m)": "Index 3 is outside of its axis, which has size 3: what is written is dropped, whatever the arguments are.",
     "jax.vmap(lambda r: r[2])(m)": "",
-    "lax.dynamic_slice(x, (2,), (3,))": "the window 2:5 is outside of axis 0, which has size 3: it is moved until it fits, whatever the arguments are.",
-    "jnp.take(x, 7)": "index 7 is outside of axis 0, which has size 3: NaN (of whole numbers the least or the largest) is read, whatever the "
+    "lax.dynamic_slice(x, (2,), (3,))": "The window 2:5 is outside of axis 0, which has size 3: it is moved until it fits, whatever the arguments are.",
+    "jnp.take(x, 7)": "Index 7 is outside of axis 0, which has size 3: NaN (of whole numbers the least or the largest) is read, whatever the "
     "arguments are.",
     "x.at[4].get(mode='fill')": "",
     "jnp.take(x, 7, mode='clip')": "",
