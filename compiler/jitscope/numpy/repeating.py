@@ -72,7 +72,8 @@ def tile(A: ArrayLike, reps: int | Sequence[int] | ArrayLike) -> Array:
 
 
 def _side_by_side(x: Any, count: int) -> tuple[Any, int]:
-    """Rows that are long enough to be copied, so many times side by side, and the repeats that are left. (Merging axes, XLA divides to find each element.)"""
+    """Rows that are long enough to be copied, so many times side by side, and the repeats that are left.
+    (Where axes are merged, XLA divides to find each element.)"""
     if not 1 < count <= _COPIES or not is_static(aval_of(x).shape) or aval_of(x).shape[-1] < _LONG_ROW:
         return x, count
     return concatenate_p(*[x] * count, dimension=aval_of(x).ndim - 1), 1

@@ -5,8 +5,8 @@ the other. Here a row is a table: with k rows of L numbers, n = m k L, the great
 the L columns, and then the greatest of the m L that are left, likewise. XLA writes a reduction of at most 32 numbers out and combines L, a
 multiple of 8, in vectors.
 
-Over other axes with many elements behind them, an eighth of the rows is chosen from eight, element by element, until few are left. Over those of few elements, as those of a pooling (`x.reshape(n, h, 2, w, 2, c).max((2, 4))`), it is that of slices, element by element: XLA's maximum
-of two keeps NaN."""
+Over other axes with many elements behind them, an eighth of the rows is chosen from eight, element by element, until few are left. Over those of few
+elements, as those of a pooling (`x.reshape(n, h, 2, w, 2, c).max((2, 4))`), it is that of slices, element by element: XLA's maximum of two keeps NaN."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ from ..core.avals import aval_of
 from ..symbolic.dimension import is_static
 from ..xla.cpu_tuning import MAX_BY_CHOICES
 from .elementwise import max_p, min_p
-from .linear import reshape, slice_p
+from .linear import reshape, slice_in_dim, slice_p
 from .marks import optimization_barrier_p
 
 
 _LANES = (32, 24, 16, 8)
 _ROWS, _LONG_ROW = 8, 64
+"""Between how many rows is chosen at a time, and how many elements they have at least."""
 _PIECES = (8, 7, 6, 5, 4, 3, 2)
 _FOR_A_CUT = 40_000
 """Elements of an array for each time that its rows are cut: that is a kernel more."""
@@ -66,7 +67,7 @@ def by_chosen_rows(x: Any, axes: Sequence[int], choose: Callable[[Any, Any], Any
     x, rest = reshape(x, (batch, count, row)), []
 
     def rows(start: int, many: int) -> Any:
-        return slice_p(x, start_indices=(0, start, 0), limit_indices=(batch, start + many, row), strides=None)
+        return slice_in_dim(x, start, start + many, axis=1)
 
     while count > 2 * _ROWS:
         each = count // _ROWS
@@ -154,10 +155,7 @@ def _of_pieces(x: Any, counts: Sequence[int], shape: tuple[int, ...], greatest: 
     length = shape[-1] * math.prod(counts)
     for count in counts:
         x, length = reshape(x, (batch, length)), length // count
-        pieces = [
-            slice_p(x, start_indices=(0, i * length), limit_indices=(batch, (i + 1) * length), strides=None)
-            for i in range(count)
-        ]
+        pieces = [slice_in_dim(x, i * length, (i + 1) * length, axis=1) for i in range(count)]
         (x,) = optimization_barrier_p(_chosen(pieces, choose))
     return reshape(x, shape)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,12 +12,12 @@ from ..core.avals import ShapedArray, aval_of
 from ..named_tuple import NamedTuple
 from ..symbolic.dimension import is_static, max_dim, reach, size
 from ..xla.cpu_tuning import CONVOLUTIONS_IN_LOOPS, CONVOLUTIONS_IN_PARTS, WINDOW_GRADIENTS_IN_LOOPS
-from .conv_forms import form_of, geometry_of
+from .conv_forms import folded, form_of, geometry_of
 from .conv_loops import in_a_loop, is_in_a_loop, is_summed_by_rows, summed_by_rows
 from .conv_parts import parts_of
 from .elementwise import complex_p, imag_p, real_p
 from .families import Bilinear, pure, same_dtype
-from .linear import add_p, convert, divided, moveaxis, reshape, rev_p, sub_p, zeros
+from .linear import add_p, convert, divided, moveaxis, rev_p, sub_p, zeros
 from .precision import as_precision, is_algorithm, swapped
 from .small_floats import are_small, in_single, widened
 
@@ -120,11 +119,11 @@ class Conv(Bilinear):
             if groups == 1:
                 return divided(out, out_spec[1], axis.size), out_spec[1]
             out = moveaxis(divided(divided(out, out_spec[1], groups), out_spec[1] + 1, axis.size), out_spec[1] + 1, 0)
-            return _fold(out, out_spec[1] + 1, out_spec[1] + 1), 0
+            return folded(out, out_spec[1] + 1, out_spec[1] + 1), 0
         # More groups.
         by_batch = batch_group_count > 1
         counts["batch_group_count" if by_batch else "feature_group_count"] *= axis.size
-        x, y = _fold(x, x_dim, x_spec[0 if by_batch else 1]), _fold(y, y_dim, y_spec[0])
+        x, y = folded(x, x_dim, x_spec[0 if by_batch else 1]), folded(y, y_dim, y_spec[0])
         return divided(conv_general_dilated_p(x, y, **params, **counts), out_spec[1], axis.size), out_spec[1]
 
     def shown_params(self, params):
@@ -313,7 +312,7 @@ def _left_factor(ct, aval, y, /, *, window_strides, padding, lhs_dilation, rhs_d
         pads.append((before, reach(n, spread) - 1 + reach(k, apart) - reach(m, stride) - before))
     groups = max(feature_group_count, batch_group_count)
     if groups > 1:  # the groups of the output features become groups of the input features
-        y = _fold(divided(y, y_spec[0], groups), y_spec[0], y_spec[1])
+        y = folded(divided(y, y_spec[0], groups), y_spec[0], y_spec[1])
     if y_spec[2:]:
         y = rev_p(y, dimensions=tuple(y_spec[2:]))
     out = conv_general_dilated_p(
@@ -330,7 +329,7 @@ def _left_factor(ct, aval, y, /, *, window_strides, padding, lhs_dilation, rhs_d
         preferred_element_type=None,
     )
     if batch_group_count > 1:
-        out = _fold(divided(out, x_spec[1], batch_group_count), x_spec[1], x_spec[0])
+        out = folded(divided(out, x_spec[1], batch_group_count), x_spec[1], x_spec[0])
     return out
 
 
@@ -374,16 +373,9 @@ def _without(aval: ShapedArray, dim: int | None) -> ShapedArray:
     return aval if dim is None else aval.update(shape=aval.shape[:dim] + aval.shape[dim + 1 :])
 
 
-def _fold(x: Any, axis: int, into: int) -> Any:
-    """An axis becomes the slower part of another, which is axis `into` of the result."""
-    x = moveaxis(x, axis, into)
-    shape = aval_of(x).shape
-    return reshape(x, (*shape[:into], math.prod(shape[into : into + 2]), *shape[into + 2 :]))
-
-
 def _fold_within(x: Any, axis: int, into: int, groups: int) -> Any:
-    """`_fold` inside each group of the other axis."""
+    """`folded` inside each group of the other axis."""
     if groups == 1:
-        return _fold(x, axis, into)
-    x = _fold(divided(moveaxis(x, axis, 0), into + 1, groups), 0, into + 1)
-    return _fold(x, into, into)
+        return folded(x, axis, into)
+    x = folded(divided(moveaxis(x, axis, 0), into + 1, groups), 0, into + 1)
+    return folded(x, into, into)

@@ -20,7 +20,18 @@ from ..symbolic.dimension import is_static
 from ..xla.cpu_tuning import CONVOLUTIONS_AS_PRODUCTS, CONVOLUTIONS_BY_ELEMENTS, Tuning
 from .dot import dot_general_p
 from .families import scalar_like
-from .linear import add_p, broadcast_in_dim, concatenate_p, mul_p, pad_p, reduce_sum_p, reshape, slice_p, transpose
+from .linear import (
+    add_p,
+    broadcast_in_dim,
+    concatenate_p,
+    moveaxis,
+    mul_p,
+    pad_p,
+    reduce_sum_p,
+    reshape,
+    slice_p,
+    transpose,
+)
 
 
 class Form(NamedTuple):
@@ -74,6 +85,13 @@ def geometry_of(x: ShapedArray, y: ShapedArray, out: ShapedArray, params: dict[s
 def holds(rule: Tuning, platform: str | None) -> bool:
     """Whether a rule holds for a platform, by default the one that it is for."""
     return rule.holds() if platform is None else rule.holds(platform)
+
+
+def folded(x: Any, axis: int, into: int) -> Any:
+    """An axis becomes the slower part of another, which is axis `into` of the result."""
+    x = moveaxis(x, axis, into)
+    shape = aval_of(x).shape
+    return reshape(x, (*shape[:into], math.prod(shape[into : into + 2]), *shape[into + 2 :]))
 
 
 class Geometry(NamedTuple):

@@ -16,9 +16,9 @@ from ..core.avals import ShapedArray, aval_of
 from ..named_tuple import NamedTuple
 from ..symbolic.dimension import reach
 from ..xla.cpu_tuning import CONVOLUTIONS_IN_PARTS, WINDOW_GRADIENTS_IN_LOOPS
-from .conv_forms import Geometry, geometry_of, holds
+from .conv_forms import Geometry, folded, geometry_of, holds
 from .families import scalar_like
-from .linear import add_p, broadcast_in_dim, concatenate_p, moveaxis, pad_p, reshape, rev_p, slice_p
+from .linear import add_p, broadcast_in_dim, concatenate_p, divided, moveaxis, pad_p, reshape, rev_p, slice_in_dim
 from .precision import swapped
 
 
@@ -135,10 +135,7 @@ def _feature_by_feature(
     params = {**geometry.params, name: made, "preferred_element_type": None}
 
     def seen(x: Any, k: int) -> Any:
-        shape = aval_of(x).shape
-        starts, ends, steps = [0] * len(shape), list(shape), [1] * len(shape)
-        starts[axis], steps[axis] = k, count
-        x = slice_p(x, start_indices=tuple(starts), limit_indices=tuple(ends), strides=tuple(steps))
+        x = slice_in_dim(x, k, aval_of(x).shape[axis], count, axis)
         return _repeated(x, axis, made // groups)
 
     def function(convolution: Convolution, x: Any, y: Any) -> Any:
@@ -186,13 +183,10 @@ def _without_an_axis(
             x = pad_p(x, scalar_like(x, 0), padding_config=tuple(config))
         x = _windows(x, k, m, stride, apart)  # places of the result, of the window, then the other axes
         at_batch, at_features = numbers[0][0], numbers[0][1]
-        x = _folded(_folded(x, 1, at_features + 2), 0, at_batch + 1)
-        y = _folded(moveaxis(y, y_spec[2], 0), 0, numbers[1][1] + 1)
+        x = folded(folded(x, 1, at_features + 1), 0, at_batch)
+        y = folded(y, y_spec[2], numbers[1][1])
         made = convolution(x, y, **params)
-        place = numbers[2][0]
-        shape = aval_of(made).shape
-        made = reshape(made, (*shape[:place], m, batch, *shape[place + 1 :]))
-        return moveaxis(made, place, out_spec[2])
+        return moveaxis(divided(made, numbers[2][0], m), numbers[2][0], out_spec[2])
 
     shapes = ((batch * m, features * k, *rest), (made, features * k, *window), (batch * m, made, *geometry.sizes[1:]))
     avals = [
@@ -208,8 +202,7 @@ def _windows(x: Any, k: int, m: int, stride: int, apart: int) -> Any:
     shape = aval_of(x).shape
 
     def every(start: int, count: int, step: int, axis: int) -> Any:
-        starts, ends = (start, *[0] * (len(shape) - 1)), (start + (count - 1) * step + 1, *shape[1:])
-        part = slice_p(x, start_indices=starts, limit_indices=ends, strides=(step, *[1] * (len(shape) - 1)))
+        part = slice_in_dim(x, start, start + (count - 1) * step + 1, step)
         new = (count, 1, *shape[1:]) if axis == 1 else (1, count, *shape[1:])
         return reshape(part, new)
 
@@ -227,13 +220,6 @@ def _less(spec: Sequence[int]) -> tuple[int, ...]:
     return tuple(a - (a > gone) for a in spec if a != gone)
 
 
-def _folded(x: Any, axis: int, into: int) -> Any:
-    """An axis becomes the slower part of a later one (`into`, counted with it)."""
-    x = moveaxis(x, axis, into - 1)
-    shape = aval_of(x).shape
-    return reshape(x, (*shape[: into - 1], shape[into - 1] * shape[into], *shape[into + 1 :]))
-
-
 def _repeated(x: Any, axis: int, times: int) -> Any:
     """Each element along an axis so many times."""
     if times == 1:
@@ -246,10 +232,8 @@ def _repeated(x: Any, axis: int, times: int) -> Any:
 
 def _part(x: Any, axis: int, count: int, at: int) -> Any:
     """One of so many equal parts along an axis."""
-    shape = aval_of(x).shape
-    size = shape[axis] // count
-    starts = _replaced((0,) * len(shape), axis, at * size)
-    return slice_p(x, start_indices=starts, limit_indices=_replaced(shape, axis, (at + 1) * size), strides=None)
+    size = aval_of(x).shape[axis] // count
+    return slice_in_dim(x, at * size, (at + 1) * size, axis=axis)
 
 
 def _divided(aval: ShapedArray, axis: int, count: int) -> ShapedArray:
