@@ -24,7 +24,7 @@ from .loop_starts import where_it_begins
 from .masks import empty_choices
 from .peeling import without_first_turns
 from .places import RECORDER, Place, Places
-from .proving import Proof, TooDear, proof
+from .proving import CompilesTooLong, Proof, proof
 from .replaying import Replay, harmless, replay
 from .stand_ins import StandIns
 from .watching import Observation, Recorder, Visit, compiles
@@ -184,7 +184,7 @@ class Watch:
         except CannotCompile as reason:
             bound = naming.line_of(place.body, reason.of) if reason.of else None
             one.edit, one.cut = None, replace(reason.cut, line=bound or reason.cut.line or line)
-        except TooDear:
+        except CompilesTooLong:
             total = one.eager_s * one.runs
             one.edit, one.text = (
                 None,

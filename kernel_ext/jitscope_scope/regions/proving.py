@@ -69,7 +69,7 @@ class Proof:
     again_s: float
 
 
-class TooDear(Exception):
+class CompilesTooLong(Exception):
     """Compiling takes longer than the plain statements take in all their runs."""
 
 
@@ -77,7 +77,7 @@ class TooDear(Exception):
 def proof(
     body: tuple[ast.stmt, ...], edit: EditText, visit: Visit, live: set[str], line: int, most: float = math.inf
 ) -> Proof:
-    """Runs both forms. Raises CannotCompile where they differ by more than rounding, in types, or in what they raise or warn of, and TooDear
+    """Runs both forms. Raises CannotCompile where they differ by more than rounding, in types, or in what they raise or warn of, and CompilesTooLong
     where the first run takes more than `most` seconds."""
     try:
         return _proof(body, edit, visit, live, line, most)
@@ -242,13 +242,13 @@ def _one(
         warnings.simplefilter("always")
         try:
             quiet = contextlib.redirect_stdout(also := io.StringIO())
-            with _no_longer_than(most, TooDear(), computing=True), quiet, _in_session(b, *around):
+            with _no_longer_than(most, CompilesTooLong(), computing=True), quiet, _in_session(b, *around):
                 exec(define, b)  # type: ignore[arg-type]
                 if not all(eval(t, b) for t in tests):
                     raise CannotCompile(line, "object", "the compiled form is not the one that runs")
                 exec(call, b)  # type: ignore[arg-type]
             _wait(b)
-        except (CannotCompile, TooDear):
+        except (CannotCompile, CompilesTooLong):
             raise
         except Exception as error:
             raise _refused(error, line) from None
