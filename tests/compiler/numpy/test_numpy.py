@@ -366,3 +366,16 @@ def test_members_of_few_and_of_many(count: int, dtype: str, invert: bool, seed: 
     )
     mapped = jx.vmap(lambda y: jnp.isin(x, y))(np.stack([among, among[::-1]]))
     np.testing.assert_array_equal(mapped, np.stack([np.isin(x, among)] * 2))
+
+
+@pytest.mark.parametrize(
+    ("shape", "repeats"),
+    [((3, 20), 2), ((3, 20), (2, 3)), ((20,), (2, 1, 4)), ((3, 20), (0,)), ((2, 3, 16), (1,)), ((0, 16), 3), ((16, 0), 2),
+     ((3, 20), (2, 2, 1)), ((2, 16), 65), ((), (2,)), ((20,), ())],
+)  # fmt: skip
+def test_long_rows_are_repeated(shape, repeats):
+    x = np.arange(float(np.prod(shape)), dtype=np.float32).reshape(shape)
+    want = np.tile(x, repeats)
+    np.testing.assert_array_equal(jnp.tile(x, repeats), want, strict=True)
+    slope = jx.grad(lambda x: jnp.sum(jnp.tile(x, repeats) * np.ones_like(want)))(x)
+    np.testing.assert_array_equal(slope, np.full(shape, want.size / max(x.size, 1), np.float32))
