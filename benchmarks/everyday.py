@@ -463,12 +463,12 @@ EVERYDAY: dict[str, Everyday] = {
     "colours": Everyday("gamma and grey of an image", colours, lambda: (normal(0, 256, 400, 3),), lambda np: colours(None, np), colours_torch),
     "units": Everyday("two dense layers of 16 units", units, units_arguments, lambda np: units(None, np), units_torch),
     "medians": Everyday("median of seven images", medians, lambda: (normal(0, 7, 128, 128),), lambda np: medians(None, np), medians_torch),
+    "experts": Everyday("two experts of eight", experts, lambda: (normal(0, 20_000, 8),), torch=experts_torch),
     "depthwise": Everyday("gradient of an inverted residual block", depthwise, depthwise_arguments, torch=depthwise_torch),
     "groups": Everyday("gradient of a block with 8 groups of features", groups, groups_arguments, torch=groups_torch),
     "decoder": Everyday("gradient of two transposed convolutions", decoder, decoder_arguments, torch=decoder_torch),
     "volumes": Everyday("gradient of two convolutions of volumes", volumes, volumes_arguments, torch=volumes_torch),
     "group_norm": Everyday("group norm of 8 × 32 × 32 × 64", group_norm, lambda: (
         normal(0, 8, 32, 32, 64), normal(1, 64), normal(2, 64)), torch=group_norm_torch),
-    "experts": Everyday("two experts of eight", experts, lambda: (normal(0, 20_000, 8),), torch=experts_torch),
 }  # fmt: skip
 """By name."""

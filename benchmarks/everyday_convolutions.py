@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 from everyday_arrays import Compiled, normal, value_and_grad_torch
 
 
@@ -124,7 +123,7 @@ def volumes_torch(torch: Any, compiled: Compiled) -> Callable[..., Any]:
     return compiled(value_and_grad_torch(torch, loss))
 
 
-def volumes_arguments() -> tuple[dict[str, np.ndarray], np.ndarray]:
+def volumes_arguments() -> tuple:
     params = {"first": normal(0, 3, 3, 3, 8, 16, scale=0.1), "second": normal(1, 3, 3, 3, 16, 8, scale=0.1)}
     return params, normal(2, 2, 16, 16, 16, 8)
 

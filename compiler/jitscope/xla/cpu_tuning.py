@@ -340,9 +340,9 @@ CONVOLUTIONS_IN_PARTS = Tuning(
     "with its operands in each other's places; one of at most so many `groups` of at least so many `features`, as one for each group; one of groups of at most "
     "so `few`, as one for each feature of the groups; one over three axes, of which the first has a window or a result of at most so many `slices`, as one "
     "over two: XLA computes these element by element.",
-    "the gradient by the window of a transposed 4 × 4, from 64 to 32 features: 0.03 of the time, 0.04, 0.03; 3 × 3 × 3 over 2 × 16 × 16 × 16 × 16: 0.22, 0.23, 0.24, with "
-    "its gradients 0.14 to 0.17, in steps of 2 0.01 to 0.3; 4 groups of 16 features: 0.46, 0.48, 0.38; 32 of 4: 0.12, 0.24, 0.2; two windows for each "
-    "feature: 0.05, 0.08, 0.04; compiled in some 100 to 150 ms more",
+    "with 0.10.2, 0.11.2 and 0.12.0.1: the gradient by the window of a transposed 4 × 4, from 64 to 32 features: 0.03, 0.04 and 0.03 of the time; 3 × 3 × 3 over 2 × 16 × 16 × 16 × 16: 0.22, 0.23 and 0.24, with "
+    "its gradients 0.14 to 0.17, in steps of 2 0.01 to 0.3; 4 groups of 16 features: 0.46, 0.48 and 0.38; 32 of 4: 0.12, 0.24 and 0.2; two windows for each "
+    "feature: 0.05, 0.08 and 0.04; compiled in some 100 to 150 ms more",
     "XLA's convolutions of these kinds take no longer than what is written",
     {"products": 2**17, "groups": 8, "features": 8, "few": 4, "slices": 8},
 )
