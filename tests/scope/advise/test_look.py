@@ -47,6 +47,22 @@ def test_a_cell_with_the_magic_compiles_its_plain_functions() -> None:
 
 
 @pytest.mark.parametrize(
+    ("below", "found"),
+    [
+        ("@jx.jit\ndef h(v):\n    return pool(v, 2)\nh(1.0)", []),
+        ("def h(v):\n    return pool(v, 2)\nh(1.0)", []),
+        ("def h(v, n):\n    return pool(v, n)\nh(1.0, 2)", ["branch-on-tracer"]),
+        ("def h(v):\n    return pool(v, 2)\npool(1.0, 2)", ["branch-on-tracer"]),
+        ("class H:\n    def h(self, v):\n        return pool(v, 2)\nH().h(1.0)", ["branch-on-tracer"]),
+        ("", ["branch-on-tracer"]),
+    ],
+)
+def test_what_compiled_functions_alone_call_is_a_part_of_them(below: str, found: list[str]) -> None:
+    checked = of_cells(["import jitscope as jx", f"%%jit\ndef pool(x, k):\n    return x * k if k > 1 else x\n{below}"], "a.ipynb")
+    assert [one.id for one in look(checked.text, checked.file, checked.cells)] == found
+
+
+@pytest.mark.parametrize(
     ("line", "found"),
     [
         ("%%jit", ["flag-arg-traced", "branch-on-tracer"]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -396,14 +397,36 @@ class Functions:
                     wrappers = [w for below in node.decorator_list[i + 1 :] for w in self._returned_by(below)]
                     found += [_wrapping(one, wrapper) for one in found for wrapper in wrappers]
                     self._note(found, (self.scope_of(node), node.name))
-                if not node.decorator_list and (cell := self._compiling_cell(node)):
-                    static = cell.static.get(node.name, frozenset())
-                    self._note([TracedFunction(node, "jit", node, static)], (self.scope_of(node), node.name))
             else:
                 found = self._of_call(node)
                 above = self.code.parents.get(node)
                 target = above.targets[0] if isinstance(above, ast.Assign) and len(above.targets) == 1 else None
                 self._note(found, self._bound_by(target, node))
+        self._find_those_of_cells()
+
+    def _find_those_of_cells(self) -> None:
+        """What `%%jit` compiles. Of what compiled functions alone call, each call is a part of theirs, with its Python values."""
+        cells = {f: cell for f in self.code.of(ast.FunctionDef) if not f.decorator_list and (cell := self._compiling_cell(f))}
+        compiled: set[ast.AST] = {*cells, *(one.function for one in self.traced)}
+        users: dict[Function | None, set[ast.AST | None]] = defaultdict(set)
+        for name in self.code.of(ast.Name) if cells else ():
+            function = self.named(name.id, name) if isinstance(name.ctx, ast.Load) else None
+            user = self._outermost(name) if function in cells else None
+            if user is not function:
+                users[function].add(user)
+        for function, cell in cells.items():
+            if not users[function] or not users[function] <= compiled:
+                static = cell.static.get(function.name, frozenset())
+                self._note([TracedFunction(function, "jit", function, static)], (self.scope_of(function), function.name))
+        for found in self.compiled.values() if cells else ():
+            found.sort(key=lambda one: one[0])
+
+    def _outermost(self, node: ast.AST) -> ast.AST | None:
+        """The outermost function that a node stands in."""
+        found = None
+        while (node := self.code.parents.get(node)) is not None:  # pyright: ignore[reportAssignmentType]
+            found = node if isinstance(node, Function) else found
+        return found
 
     def _bound_by(self, target: ast.expr | None, at: ast.AST) -> tuple[ast.AST, str] | None:
         """The scope and name, or the class and attribute, that an assignment gives a value."""
