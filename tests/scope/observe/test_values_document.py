@@ -258,7 +258,7 @@ def test_the_result_that_differs_most_is_named_with_its_numbers():
     pairs = {0: (near, near + np.float32(1e-6)), 2: (near * 1e-3, near * 2e-3), 3: (near, near)}
     told = said(["loss", "count", "bias", "scale"], pairs)
     assert told.startswith(
-        "Farthest from the compiled program's is bias by 0.003, where its largest number is 0.003: more than rounding"
+        "Farthest from the compiled program's is bias by 0.003, where its largest number is 0.003: more than rounding the last digits makes by itself, unless numbers cancel each other"
     )
     alone = said(["result"], {0: (near, near + np.float32(1e-6))})
     off = np.abs((near + np.float32(1e-6)).astype(np.float64) - near).max()

@@ -36,7 +36,7 @@ def said(names: Sequence[str], pairs: Mapping[int, tuple[np.ndarray, np.ndarray]
 def _why(share: float) -> str:
     if share < _ROUNDING:
         return "XLA computes in another order where it fuses operations"
-    return "more than rounding the last digits makes by itself, unless the program divides by small numbers, takes signs or compares"
+    return "more than rounding the last digits makes by itself, unless numbers cancel each other, or the program divides by small ones, takes signs or compares"
 
 
 def _apart(a: np.ndarray, b: np.ndarray) -> _Apart:
