@@ -235,6 +235,19 @@ OUTSIDE = {
         "step = jax.jit(lambda p, t: p + t, donate_argnums=0)\ntarget = x\nstep(x, target)",
         ("donation-misuse", 3, "Give one of them a copy"),
     ),
+    "an array of NumPy's under grad": (
+        "def f(p):\n    return (np.square(p['w']) * 2).sum()\njax.grad(f)({'w': x})",
+        ("host-call-on-tracer", 2, "Write `jnp.square(p['w'])`"),
+    ),
+    "an array that NumPy alone has under vmap": (
+        "def f(v):\n    return np.asarray(v) * 2\njax.vmap(f)(x)",
+        ("host-call-on-tracer", 2, "Write `jnp.asarray(v)`"),
+    ),
+    "an integer in a tree under grad": (
+        "jax.grad(lambda b, t: b * t['w'].sum(), argnums=1)(1.0, {'w': x, 'n': [1.0, 3]})",
+        ("grad-bad-signature", 1, "Pass floats"),
+    ),
+    "a derivative of an array": ("def f(v):\n    return v * 2\njax.grad(f)(x)", ("grad-bad-signature", 3, "Sum the result")),
     "a view of a result": ("out = np.asarray(x)\nout[0] = 1", ("item-assignment", 2, "Write `np.array(x)` in line 1")),
     "a view of a view": (
         "rows = np.asarray(x).reshape(2, 2)[1:]\nrows.sort()",
@@ -251,6 +264,20 @@ def test_an_error_of_jaxs_that_stops_no_trace_has_what_to_do(bare_shell, case): 
     (item,) = [item for document in documents if document["kind"] == "diagnostics" for item in document["items"]]
     validate(documents[0])
     assert (item["id"], item["position"]["line"]) == (id, line) and words in item["fix"]["text"]
+    assert "static" not in item["fix"]["text"] and "only shapes and dtypes" not in item["message"], "nothing here was staged out"
+
+
+@pytest.mark.parametrize(("call", "told"), [
+    ("grad(lambda b, t: b * t['w'].sum(), argnums=1)(1.0, {'w': x, 'n': [1.0, 3]})", "argument 1['n'][1] is int32[], and gradients are of floats."),
+    ("value_and_grad(lambda b, t: t, argnums=(1, 0))(x, np.arange(3))", "argument 1 is int32[3], and gradients are of floats."),
+    ("jacfwd(lambda t: t['w'])({'w': x, 'k': True})", "argument 0['k'] is bool[], and gradients are of floats."),
+])  # fmt: skip
+def test_an_argument_without_a_derivative_is_named(bare_shell, call, told):  # noqa: F811
+    bare_shell.cell(f"%load_ext jitscope\n{SETUP}")
+    ran = bare_shell.cell(f"jax.{call}")
+    assert ran.error.startswith("TypeError: ") and "-valued inputs (input dtype" in ran.error, "an error is jax's own"
+    (item,) = ran.documents[0]["items"]
+    assert told in item["evidence"]
 
 
 @pytest.mark.parametrize("marked", [True, False])

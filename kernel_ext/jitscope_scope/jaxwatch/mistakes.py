@@ -20,10 +20,12 @@ from .walking import is_closed
 
 
 class Mistake(NamedTuple):
-    """An id of `advise.catalogue`, and the position that caused the error where that is another than the line that raised."""
+    """An id of `advise.catalogue`, the position that caused the error where that is another than the line that raised, and a sentence
+    on what jax's error does not tell."""
 
     sharp_bit: str
     where: Position | None = None
+    told: str = ""
 
 
 def mistake(error: BaseException) -> Mistake | None:
@@ -149,6 +151,15 @@ def _transposed(error: BaseException, match: re.Match[str]) -> Mistake:
     return Mistake("grad-of-while")
 
 
+def _differentiated(error: BaseException, match: re.Match[str]) -> Mistake:
+    """An argument that has no derivative, by its path."""
+    for frame in _frames(error):
+        if (refused := private.refused_leaf(frame)) is not None:
+            path, kind = refused
+            return Mistake("grad-bad-signature", told=f"{path} is {kind}, and gradients are of floats.")
+    return Mistake("grad-bad-signature")
+
+
 def _metadata(error: BaseException, match: re.Match[str]) -> Mistake:
     """Static data of a tree that cannot be compared: what the class gives that the line makes, or names."""
     traceback, users = error.__traceback__, None
@@ -190,7 +201,8 @@ _TOLD: tuple[tuple[re.Pattern[str], Found], ...] = tuple(
         (r"(?:cond|switch|platform_dependent) branch(?:es)? (?:outputs? )?must have", _branches),
         (r"Cannot mutate '?\w+'? from (?:a )?different trace level", "trace-time-mutation"),
         (r"Reverse-mode differentiation does not work for lax\.while_loop", _transposed),
-        (r"(?:Gradient only defined for|(?:grad|jacrev|jacfwd|hessian|value_and_grad)[^.]{0,60} requires (?:real|complex|float))", "grad-bad-signature"),
+        (r"Gradient only defined for", "grad-bad-signature"),
+        (r"(?:grad|jacrev|jacfwd|hessian|value_and_grad)[^.]{0,60} requires (?:real|complex|float)", _differentiated),
         (r"Non-hashable static arguments", "static-unhashable"),
         (r"Error interpreting argument to .* as an abstract array\..* of type <class '(?P<type>[^']*)'>.* at path (?P<path>\S+?)\.\s", _argument),
         (r"function (?P<function>.{1,300}?) traced for \w+ returned a value of type .* not a valid JAX type", _result),

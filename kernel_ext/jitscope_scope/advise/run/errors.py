@@ -62,7 +62,7 @@ def explained(error: BaseException) -> Diagnostic | None:
         return Diagnostic(
             "loop-argument-order", at.file, Span.of(at), said, Fix(TO_DO["loop-argument-order"]), (), "trace"
         )
-    known, cause = getattr(error, "sharp_bit", None) or jaxwatch.mistake(error) or ("", None)
+    known, cause, *_ = getattr(error, "sharp_bit", None) or jaxwatch.mistake(error) or ("", None)
     stale = stale_operand(error) if not known else None
     if stale is not None and (one := _stale(stale, [frame for frame, _ in frames])) is not None:
         return one.in_names(names)
@@ -169,22 +169,24 @@ _CAUSED_ELSEWHERE = {"not-a-jax-type", "donation-misuse", "tracer-leak"}
 
 
 def _made(known: str, where: Position, error: BaseException, names: Names, frame: FrameType) -> Diagnostic:
-    of_jax = known in _OF_VALUES and jaxwatch.mistake(error) is not None
-    if of_jax and (told := refused(known, error, frame)) is not None:
+    if known in _OF_VALUES and jaxwatch.mistake(error) is not None and (told := refused(known, error, frame)) is not None:
         return Diagnostic(known, where.file, Span.of(where), told.said, Fix(told.fix), (), "trace")
     if _wants_hash(error):
         return Diagnostic(known, where.file, Span.of(where), _NO_HASH, Fix(_BY_WHAT_IS_KNOWN), (), "trace")
     if (told := next((said for words, said in _ONE_MEMORY if words in str(error)), "")) and known == "donation-misuse":
         return Diagnostic(known, where.file, Span.of(where), told, Fix(_TO_EACH_ITS_OWN), (), "trace")
     if (unknown := unknown_value(error)) is not None and known != "pytree-init-validates":
-        fix = _fix(known, where, unknown.fix, names, frame.f_locals)
+        asked = "array" if type(error).__name__ == "TracerArrayConversionError" else _ASKED.get(known)
+        fix = _fix(asked, where, unknown.fix, names, frame.f_locals)
         return Diagnostic(known, where.file, Span.of(where), unknown.said, fix, unknown.evidence, "trace")
+    of_jax = jaxwatch.mistake(error)
     first, *rest = str(error).splitlines() or [CATALOGUE[known].title]
+    rest = [of_jax.told, *rest] if of_jax is not None else rest
     lines = (line.strip() for line in rest if ADVICE not in line)
     evidence = tuple(line for line in lines if line.strip("^") and not line.startswith(_TOLD_ELSEWHERE))
     said, *advised = _INLINE.split(first.strip(), maxsplit=1)
     otherwise = _on_types(known, str(error)) or TO_DO.get(known, "")
-    fix = _fix(known, where, sentence("".join(advised) or advice_of(str(error)) or otherwise), names, frame.f_locals)
+    fix = _fix(_ASKED.get(known), where, sentence("".join(advised) or advice_of(str(error)) or otherwise), names, frame.f_locals)
     if known == "pytree-init-validates":
         said = f"`{where.function}` runs while an object is rebuilt from what stands for its arrays, and fails with that: {said}"
         converts = fix.text.startswith("Write ") and type(error).__name__ != "TracerBoolConversionError"
@@ -193,7 +195,10 @@ def _made(known: str, where: Position, error: BaseException, names: Names, frame
 
 
 def _on_types(known: str, said: str) -> str:
-    """What to do about a carry or branches of jax's whose types differ, by what its error tells; "" of other errors."""
+    """What to do about a carry or branches of jax's whose types differ, or a derivative of no real number, by what its error tells; ""
+    of other errors."""
+    if known == "grad-bad-signature" and said.startswith("Gradient only defined for"):
+        return "Sum the result, or take jax.jacrev, which differentiates each element; has_aux=True is for results that come along."
     if known in _SAME_STRUCTURE and "pytree structure" in said.partition("\n")[0]:
         return _SAME_STRUCTURE[known]
     return _on_carry(said) if known == "loop-carry-mismatch" else ""
@@ -222,6 +227,7 @@ TO_DO = {
     "donated arguments.",
     "flag-arg-traced": "Make the argument static (static_argnames=…): text, functions and other objects are no arrays, and each value of a "
     "static argument has a program of its own.",
+    "grad-bad-signature": "Pass floats (3.0 in place of 3), choose other arguments with argnums, or pass allow_int=True.",
     "loop-argument-order": SWAP,
     "pytree-registered-twice": "Define the class and register it in one cell, which may be run again: the class is a new one then.",
     "traced-shape-arg": "Make the argument that it is computed of static (static_argnames=…); a number that an object keeps is static data of its "
@@ -266,9 +272,9 @@ _ASKED = {
 }  # fmt: skip
 
 
-def _fix(known: str, where: Position, otherwise: str, names: Names, values: Mapping[str, Any]) -> Fix:
+def _fix(asked: str | None, where: Position, otherwise: str, names: Names, values: Mapping[str, Any]) -> Fix:
     path = path_at(where)
-    found = rewritten(path, _ASKED[known]) if path and known in _ASKED else None
+    found = rewritten(path, asked) if path and asked is not None else None
     if found is None or not found.whole or not hasattr(found.node, "lineno"):
         return Fix(otherwise)
     if not all(chosen(one, values) for one in found.choices):

@@ -31,8 +31,13 @@ def unknown_value(error: BaseException) -> UnknownValue | None:
     evidence = [f"the value is a traced {kind[1]}"] if kind is not None else []
     if depends is not None:
         evidence.append(f"it {depends[0].strip().rstrip('.')}{f' of {where[1]}' if where is not None else ''}")
+    if where is None and "while tracing" not in text:
+        return UnknownValue(f"{asked}, but {_NOT_STAGED}.", tuple(evidence), "Keep the computation in jnp.")
     fix = _fix(error, depends[1] if depends is not None else "")
     return UnknownValue(f"{asked}, but {Tracer.refusal}.", tuple(evidence), fix)
+
+
+_NOT_STAGED = "a tracer of grad, vmap or another transformation stands for it, which has no number to give"
 
 
 def _fix(error: BaseException, argument: str) -> str:

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from types import CodeType, FrameType, SimpleNamespace, TracebackType
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from .names import folder, module
 
 
@@ -176,6 +178,18 @@ def body_of_loop(frame: FrameType) -> tuple[Any, Any]:
     """The closed jaxpr and the function of a loop's body that this frame of jax's checks; None where it checks none."""
     found = frame.f_locals
     return found.get("body_jaxpr", found.get("jaxpr")), found.get("body_fun", found.get("f"))
+
+
+def refused_leaf(frame: FrameType) -> tuple[str, str] | None:
+    """The path and the type of the first argument without a derivative that this frame of jax's checks; None where it checks none."""
+    found, tree = frame.f_locals, module("jax.tree_util")
+    argnums = found.get("argnums", 0)
+    numbers = [argnums] if isinstance(argnums, int) else list(argnums)
+    for (first, *rest), leaf in tree.tree_flatten_with_path(found.get("dyn_args", ()))[0]:
+        dtype = module("jax.numpy").result_type(leaf)
+        if not module("jax.numpy").issubdtype(dtype, np.inexact):
+            return f"argument {numbers[first.idx]}{tree.keystr(tuple(rest))}", f"{dtype}[{','.join(map(str, np.shape(leaf)))}]"
+    return None
 
 
 def branches(frame: FrameType) -> tuple[Sequence[Any], Any]:
