@@ -247,7 +247,10 @@ OUTSIDE = {
         "jax.grad(lambda b, t: b * t['w'].sum(), argnums=1)(1.0, {'w': x, 'n': [1.0, 3]})",
         ("grad-bad-signature", 1, "Pass floats"),
     ),
-    "a derivative of an array": ("def f(v):\n    return v * 2\njax.grad(f)(x)", ("grad-bad-signature", 3, "Sum the result")),
+    "a derivative of an array": (
+        "def f(v):\n    return v * 2\njax.grad(f)(x)",
+        ("grad-bad-signature", 3, "Sum the result"),
+    ),
     "a view of a result": ("out = np.asarray(x)\nout[0] = 1", ("item-assignment", 2, "Write `np.array(x)` in line 1")),
     "a view of a view": (
         "rows = np.asarray(x).reshape(2, 2)[1:]\nrows.sort()",
@@ -264,7 +267,9 @@ def test_an_error_of_jaxs_that_stops_no_trace_has_what_to_do(bare_shell, case): 
     (item,) = [item for document in documents if document["kind"] == "diagnostics" for item in document["items"]]
     validate(documents[0])
     assert (item["id"], item["position"]["line"]) == (id, line) and words in item["fix"]["text"]
-    assert "static" not in item["fix"]["text"] and "only shapes and dtypes" not in item["message"], "nothing here was staged out"
+    assert "static" not in item["fix"]["text"] and "only shapes and dtypes" not in item["message"], (
+        "nothing here was staged out"
+    )
 
 
 @pytest.mark.parametrize(("call", "told"), [

@@ -305,3 +305,16 @@ def test_a_program_that_captured_a_reference_is_not_run_again(watcher):
     with pytest.raises(Exception, match="references that it captured: it is not run again"):
         assert seen.values.document
     assert held[...].tolist() == [0, 0, 0]
+
+
+def test_sums_that_lost_digits_in_a_run_are_told(bare_shell):  # noqa: F811
+    bare_shell.cell("%load_ext jitscope\nimport jax, jax.numpy as jnp\nfrom jax import lax\n%sharpbits on")
+    bare_shell.cell(
+        "half = jnp.full(300, 0.5, jnp.bfloat16)\nids = jnp.zeros(400, int)\nx = half.mean() + half.cumsum()[9]"
+    )
+    bare_shell.cell("sum_ = lax.scan(lambda c, v: (c + v, None), half[0] * 0, half)[0]\ncount = half.at[ids].add(1)")
+    (document,) = bare_shell.cell("%sharpbits").documents
+    sums = [(one["id"], one["position"]["line"], one["message"]) for one in document["items"]]
+    assert [one[:2] for one in sums] == [("low-precision-sum", 1), ("low-precision-sum", 2)]
+    assert "after 274 additions the sum is 128, where the numbers that were added make 137." in sums[0][2]
+    assert "8 significant bits: the sum is 256, where the numbers that were added make 400.5." in sums[1][2]

@@ -42,6 +42,7 @@ CATALOGUE: dict[str, SharpBit] = {
     # dtypes
     "x64-truncation": SharpBit("warning", "64-bit values were cut to 32 bits"),
     "int-overflow": SharpBit("warning", "integers wrapped around"),
+    "low-precision-sum": SharpBit("warning", "a sum in 16 bits lost digits"),
     # recompilation
     "recompile-shape": SharpBit("info", "compiled again for another shape"),
     "recompile-dtype": SharpBit("info", "compiled again for another dtype"),

@@ -57,6 +57,9 @@ WHY: dict[str, str] = {
     "wrap. Turn the option on before the first array, or scale the data.",
     "int-overflow": "Integers have a fixed width and wrap around without a word; Python's do not. Widen or use floats before the "
     "operation that overflows.",
+    "low-precision-sum": "bfloat16 has 8 significant bits and float16 has 11: what is less than half of a sum's last digit is lost when it "
+    "is added, and the sum stands still. jnp.sum adds in float32; a sum that a loop carries, x.at[i].add and segment_sum add in their own "
+    "dtype. Keep such sums in float32.",
     # recompilation
     "recompile-shape": "A program is compiled for the shapes of its arguments; another shape is another program. Pad to few sizes, or "
     "drop what is left over at the end.",

@@ -58,7 +58,9 @@ def test_a_cell_with_the_magic_compiles_its_plain_functions() -> None:
     ],
 )
 def test_what_compiled_functions_alone_call_is_a_part_of_them(below: str, found: list[str]) -> None:
-    checked = of_cells(["import jitscope as jx", f"%%jit\ndef pool(x, k):\n    return x * k if k > 1 else x\n{below}"], "a.ipynb")
+    checked = of_cells(
+        ["import jitscope as jx", f"%%jit\ndef pool(x, k):\n    return x * k if k > 1 else x\n{below}"], "a.ipynb"
+    )
     assert [one.id for one in look(checked.text, checked.file, checked.cells)] == found
 
 

@@ -406,7 +406,9 @@ class Functions:
 
     def _find_those_of_cells(self) -> None:
         """What `%%jit` compiles. Of what compiled functions alone call, each call is a part of theirs, with its Python values."""
-        cells = {f: cell for f in self.code.of(ast.FunctionDef) if not f.decorator_list and (cell := self._compiling_cell(f))}
+        cells = {
+            f: cell for f in self.code.of(ast.FunctionDef) if not f.decorator_list and (cell := self._compiling_cell(f))
+        }
         compiled: set[ast.AST] = {*cells, *(one.function for one in self.traced)}
         users: dict[Function | None, set[ast.AST | None]] = defaultdict(set)
         for name in self.code.of(ast.Name) if cells else ():
@@ -417,7 +419,9 @@ class Functions:
         for function, cell in cells.items():
             if not users[function] or not users[function] <= compiled:
                 static = cell.static.get(function.name, frozenset())
-                self._note([TracedFunction(function, "jit", function, static)], (self.scope_of(function), function.name))
+                self._note(
+                    [TracedFunction(function, "jit", function, static)], (self.scope_of(function), function.name)
+                )
         for found in self.compiled.values() if cells else ():
             found.sort(key=lambda one: one[0])
 

@@ -169,7 +169,11 @@ _CAUSED_ELSEWHERE = {"not-a-jax-type", "donation-misuse", "tracer-leak"}
 
 
 def _made(known: str, where: Position, error: BaseException, names: Names, frame: FrameType) -> Diagnostic:
-    if known in _OF_VALUES and jaxwatch.mistake(error) is not None and (told := refused(known, error, frame)) is not None:
+    if (
+        known in _OF_VALUES
+        and jaxwatch.mistake(error) is not None
+        and (told := refused(known, error, frame)) is not None
+    ):
         return Diagnostic(known, where.file, Span.of(where), told.said, Fix(told.fix), (), "trace")
     if _wants_hash(error):
         return Diagnostic(known, where.file, Span.of(where), _NO_HASH, Fix(_BY_WHAT_IS_KNOWN), (), "trace")
@@ -186,7 +190,13 @@ def _made(known: str, where: Position, error: BaseException, names: Names, frame
     evidence = tuple(line for line in lines if line.strip("^") and not line.startswith(_TOLD_ELSEWHERE))
     said, *advised = _INLINE.split(first.strip(), maxsplit=1)
     otherwise = _on_types(known, str(error)) or TO_DO.get(known, "")
-    fix = _fix(_ASKED.get(known), where, sentence("".join(advised) or advice_of(str(error)) or otherwise), names, frame.f_locals)
+    fix = _fix(
+        _ASKED.get(known),
+        where,
+        sentence("".join(advised) or advice_of(str(error)) or otherwise),
+        names,
+        frame.f_locals,
+    )
     if known == "pytree-init-validates":
         said = f"`{where.function}` runs while an object is rebuilt from what stands for its arrays, and fails with that: {said}"
         converts = fix.text.startswith("Write ") and type(error).__name__ != "TracerBoolConversionError"

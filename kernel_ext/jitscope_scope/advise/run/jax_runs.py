@@ -27,6 +27,7 @@ from ...observe.values.summary import numbers
 from ..nans.by_parts import PartsReport
 from ..nans.report import where_around
 from .captures import Captures
+from .few_digits import LostDigits
 from .jax_keys import KeysOfJax
 from .nans import FIXES, SLOPES, tell_report
 from .values import CHECKS, OF_INDICES, Check, LibraryFrames
@@ -112,26 +113,36 @@ class _Looks(Follower):
     def __init__(self, run: Run) -> None:
         self._run, self._eqns = run, dict(walk(run.program.translation.jaxpr))
         self._places: dict[str, tuple[Position | None, list[CodeType]]] = {}
+        self._digits = LostDigits(run.program.translation.jaxpr)
 
     def worth(self) -> list[str]:
         """The paths of equations to look at."""
-        return [path for path, eqn in self._eqns.items() if self._check(eqn, path) is not None]
+        eqns = self._eqns.items()
+        return [path for path, eqn in eqns if self._check(eqn, path) is not None or self._adds_up(eqn, path)]
 
     def equation(
         self, eqn: JaxprEqn, path: str, operands: list[Any], values: list[Any], iterations: tuple[int, ...]
     ) -> None:
-        check = self._check(eqn, path)
-        if check is None or any(dtypes.is_extended(a.aval.dtype) for a in (*eqn.invars, *eqn.outvars)):
+        check, adds_up = self._check(eqn, path), self._adds_up(eqn, path)
+        if not (check or adds_up) or any(dtypes.is_extended(a.aval.dtype) for a in (*eqn.invars, *eqn.outvars)):
             return
         given, found = list(map(numbers, operands)), list(map(numbers, values))
         if any(x is None for x in (*given, *found)):
             return
         own = self._run.program.translation.equation_of[id(eqn)]
+        if adds_up and (said := self._digits.look(eqn, own.params, path, iterations, given, found)) is not None:  # pyright: ignore[reportArgumentType]
+            notices.tell(*said, self._place(path)[0])
+        if check is None:
+            return
         handle = call_sites.made_by("vmap", eqn.traceback) if self._run.mapped else eqn.traceback
         looked = SimpleNamespace(primitive=eqn.primitive, params=own.params, invars=eqn.invars, traceback=handle)
         said = check(looked, given, found)  # pyright: ignore[reportArgumentType]
         if said is not None:
             notices.tell(*said, self._place(path)[0])
+
+    def _adds_up(self, eqn: JaxprEqn, path: str) -> bool:
+        """Whether it is a sum in 16 bits that the user wrote, or had jax's functions make."""
+        return self._digits.concerns(eqn) and all(source.is_internal(code.co_filename) for code in self._place(path)[1])
 
     def _check(self, eqn: JaxprEqn, path: str) -> Check | None:
         """What looks at an equation that the user wrote; None where nothing does."""

@@ -26,10 +26,11 @@ from jitscope.xla import tracebacks
 
 from ...observe.stacks import Stacks
 from ...observe.values.evaluation import Evaluation
+from .few_digits import LostDigits
 from .nans import tell_nans
 
 
-MOST_EQUATIONS, MOST_ITERATIONS = 5_000, 100
+MOST_EQUATIONS, MOST_ITERATIONS, MOST_IN_LOOP = 5_000, 100, 3_000
 Arrays = Sequence[np.ndarray]
 Alarm = tuple[str, str, str] | None
 """An id, a message and a fix."""
@@ -44,7 +45,7 @@ def look_at_run(closed: ClosedJaxpr, name: str, args: list[Any], outs: list[Any]
     with config.override(sharp_bits=False, debug_nans=False, debug_infs=False, debug_key_reuse=False):
         tell_nans(closed, name, args, outs)
         if _worth_checking(closed):
-            for out in _Checks().program(closed, [to_array(x) for x in args]):
+            for out in _Checks(closed).program(closed, [to_array(x) for x in args]):
                 out.block_until_ready()  # a loop that was run as a whole would still be at work when the process ends
 
 
@@ -52,7 +53,10 @@ def look_at_run(closed: ClosedJaxpr, name: str, args: list[Any], outs: list[Any]
 
 
 def _worth_checking(closed: ClosedJaxpr) -> bool:
-    return count(closed.jaxpr) <= MOST_EQUATIONS and any(_may_tell(eqn) for eqn in equations_in(closed.jaxpr))
+    if count(closed.jaxpr) > MOST_EQUATIONS:
+        return False
+    digits = LostDigits(closed.jaxpr)
+    return any(_may_tell(eqn) or digits.concerns(eqn) for eqn in equations_in(closed.jaxpr))
 
 
 def _may_tell(eqn: JaxprEqn) -> bool:
@@ -65,14 +69,16 @@ def _may_tell(eqn: JaxprEqn) -> bool:
 class _Checks(Evaluation):
     """Checks each equation that it evaluates; loops are entered for their first iterations."""
 
-    def __init__(self) -> None:
+    def __init__(self, closed: ClosedJaxpr) -> None:
         super().__init__(math.inf, math.inf)
+        self._digits = LostDigits(closed.jaxpr)
         self._caller = call_sites.capture()
         self._place: Position | None = None
         """Where the function of the library is called that runs."""
 
     def looked_at(self, length: int | None, equations: int) -> Sequence[int]:
-        return range(MOST_ITERATIONS if length is None else min(length, MOST_ITERATIONS))
+        most = max(MOST_ITERATIONS, MOST_IN_LOOP // max(1, equations))
+        return range(most if length is None else min(length, most))
 
     def run(self, closed: ClosedJaxpr, *args: Any) -> list[Any]:
         """A function of the user's has lines of its own, whoever calls it."""
@@ -85,11 +91,17 @@ class _Checks(Evaluation):
         self._place = before
         return outs
 
-    def equation(self, eqn: JaxprEqn, operands: list[Any], *args: Any) -> list[Any]:
+    def equation(
+        self, eqn: JaxprEqn, operands: list[Any], path: str, iterations: tuple[int, ...], *args: Any
+    ) -> list[Any]:
         before, self._caller = self._caller, eqn.traceback
-        results = super().equation(eqn, operands, *args)
+        results = super().equation(eqn, operands, path, iterations, *args)
         self._caller = before
         self._look(eqn, operands, results)
+        if self._digits.concerns(eqn) and (where := self._place or call_sites.user_position(eqn.traceback)):
+            arrays = list(map(np.asarray, operands)), list(map(np.asarray, results))
+            if (found := self._digits.look(eqn, eqn.params, path, iterations, *arrays)) is not None:
+                notices.tell(*found, where)
         return results
 
     def _look(self, eqn: JaxprEqn, operands: Sequence[Any], results: Sequence[Any]) -> None:

@@ -188,7 +188,10 @@ def refused_leaf(frame: FrameType) -> tuple[str, str] | None:
     for (first, *rest), leaf in tree.tree_flatten_with_path(found.get("dyn_args", ()))[0]:
         dtype = module("jax.numpy").result_type(leaf)
         if not module("jax.numpy").issubdtype(dtype, np.inexact):
-            return f"argument {numbers[first.idx]}{tree.keystr(tuple(rest))}", f"{dtype}[{','.join(map(str, np.shape(leaf)))}]"
+            return (
+                f"argument {numbers[first.idx]}{tree.keystr(tuple(rest))}",
+                f"{dtype}[{','.join(map(str, np.shape(leaf)))}]",
+            )
     return None
 
 
