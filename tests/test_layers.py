@@ -97,6 +97,7 @@ OPS = [
     "conv_forms",
     "conv_parts",
     "conv_loops",
+    "winograd",
     "conv",
     "indexing",
     "taps",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,8 +11,14 @@ from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of
 from ..named_tuple import NamedTuple
 from ..symbolic.dimension import is_static, max_dim, reach, size
-from ..xla.cpu_tuning import CONVOLUTIONS_IN_LOOPS, CONVOLUTIONS_IN_PARTS, WINDOW_GRADIENTS_IN_LOOPS
-from .conv_forms import folded, form_of, geometry_of
+from ..xla.cpu_tuning import (
+    CONVOLUTIONS_IN_LOOPS,
+    CONVOLUTIONS_IN_PARTS,
+    MINIMAL_FILTERING,
+    WINDOW_GRADIENTS_IN_LOOPS,
+    Tuning,
+)
+from .conv_forms import Geometry, folded, form_of, geometry_of
 from .conv_loops import in_a_loop, is_in_a_loop, is_summed_by_rows, summed_by_rows
 from .conv_parts import parts_of
 from .elementwise import complex_p, imag_p, real_p
@@ -20,6 +26,7 @@ from .families import Bilinear, pure, same_dtype
 from .linear import add_p, convert, divided, moveaxis, rev_p, sub_p, zeros
 from .precision import as_precision, is_algorithm, swapped
 from .small_floats import are_small, in_single, widened
+from .winograd import filtered, filtered_gradient, is_filtered, is_filtered_gradient
 
 
 class ConvDimensionNumbers(NamedTuple):
@@ -59,14 +66,10 @@ class Conv(Bilinear):
             own = {**params, "preferred_element_type": None}
             return ctx.inline(in_single(lambda x, y: conv_general_dilated_p(x, y, **own)), x, y)
         own = geometry_of(x_aval, y_aval, out, params)
-        if own is not None and is_in_a_loop(ctx, own):
-            ctx.rewritten("written as a loop over the window: each feature has one of its own", CONVOLUTIONS_IN_LOOPS)
-            return in_a_loop(ctx, own, x, y)
-        if own is not None and is_summed_by_rows(ctx, own):
-            ctx.rewritten(
-                "written as a loop over the examples: each feature has a window of its own", WINDOW_GRADIENTS_IN_LOOPS
-            )
-            return summed_by_rows(ctx, own, x, y)
+        algorithm = None if own is None else _algorithm(ctx, own)
+        if algorithm is not None:
+            ctx.rewritten(algorithm.words, algorithm.rule)
+            return algorithm.lowered(ctx, own, x, y)
         parts = parts_of(x_aval, y_aval, out, params, ctx.module.platform)
         if parts is not None:
             ctx.rewritten(parts.words, CONVOLUTIONS_IN_PARTS)
@@ -85,8 +88,8 @@ class Conv(Bilinear):
         """Whether a convolution of such operands and such a result is written as something else."""
         x, y, out = avals
         own = geometry_of(x, y, out, params)
-        looped = own is not None and (is_in_a_loop(ctx, own) or is_summed_by_rows(ctx, own))
-        return looped or any(form(x, y, out, params, ctx.module.platform) is not None for form in (parts_of, form_of))
+        written = own is not None and _algorithm(ctx, own) is not None
+        return written or any(form(x, y, out, params, ctx.module.platform) is not None for form in (parts_of, form_of))
 
     def transpose_left(self, ct, aval, y, /, *, precision, preferred_element_type, **geometry):
         if 0 in (aval_of(ct).size, aval_of(y).size):
@@ -248,6 +251,47 @@ def _result_dtype(dtype: Any, preferred: Any, x: ShapedArray, y: ShapedArray) ->
 
 
 # Rules ---------------------------------------------------------------------------------------------------------------
+
+
+class _Algorithm(NamedTuple):
+    """A way to compute a convolution that is written here: in words, by which rule, whether it is for a geometry, and what lowers it."""
+
+    words: str
+    rule: Tuning
+    holds: Callable[[Any, Geometry], bool]
+    lowered: Callable[[Any, Geometry, Any, Any], Any]
+
+
+_ALGORITHMS = (
+    _Algorithm(
+        "written as a loop over the window: each feature has one of its own",
+        CONVOLUTIONS_IN_LOOPS,
+        is_in_a_loop,
+        in_a_loop,
+    ),
+    _Algorithm(
+        "written as a loop over the examples: each feature has a window of its own",
+        WINDOW_GRADIENTS_IN_LOOPS,
+        is_summed_by_rows,
+        summed_by_rows,
+    ),
+    _Algorithm(
+        "computed by Winograd's minimal filtering: 16 multiplications for 4 results in place of 36",
+        MINIMAL_FILTERING,
+        is_filtered,
+        filtered,
+    ),
+    _Algorithm(
+        "computed by Winograd's minimal filtering: 16 multiplications in place of 36 for 4 places that the window stood at",
+        MINIMAL_FILTERING,
+        is_filtered_gradient,
+        filtered_gradient,
+    ),
+)
+
+
+def _algorithm(ctx, geometry):
+    return next((a for a in _ALGORITHMS if a.holds(ctx, geometry)), None)
 
 
 def _convolution(ctx, x, y, result, precision, /, *, window_strides, padding, lhs_dilation, rhs_dilation,

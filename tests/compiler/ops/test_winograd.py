@@ -1,0 +1,123 @@
+"""Convolutions of 3 × 3 by minimal filtering give what XLA's own give, as close to exact sums as these on numbers of one size."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+import jitscope as jx
+from jitscope import lax
+from jitscope.xla import cpu_tuning
+from tests.compiler.with_rules import with_and_without
+from tests.extent import examples
+
+
+RULE = cpu_tuning.MINIMAL_FILTERING
+pytestmark = pytest.mark.skipif(not RULE.holds(), reason="the rule holds with releases it was measured with")
+LAYOUTS = (("NHWC", "HWIO", "NHWC"), ("NCHW", "OIHW", "NCHW"))
+
+
+def _convolution(layout: int = 0, padding: Any = "SAME", precision: Any = None) -> Any:
+    def convolution(x: Any, y: Any) -> Any:
+        return lax.conv_general_dilated(x, y, (1, 1), padding, dimension_numbers=LAYOUTS[layout], precision=precision)
+
+    return convolution
+
+
+def _everything(convolution: Any) -> Any:
+    def function(x: Any, y: Any, ct: Any) -> Any:
+        made, back = jx.vjp(convolution, x, y)
+        return made, *back(ct)
+
+    return function
+
+
+def _operands(layout: int, batch: int, sizes: tuple[int, int], features: tuple[int, int], dtype: str, seed: int) -> Any:
+    random = np.random.default_rng(seed)
+    x = random.standard_normal((batch, *sizes, features[0])).astype(dtype)
+    y = random.standard_normal((3, 3, *features)).astype(dtype)
+    return (x, y) if layout == 0 else (x.transpose(0, 3, 1, 2), y.transpose(3, 2, 0, 1))
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    limits = {"features": 2, "products": 1, "tiles": 8, "filled": 4, "block": 2**19}
+    monkeypatch.setattr(RULE, "value", limits)
+
+
+@pytest.mark.usefixtures("small")
+@settings(max_examples=examples(8), deadline=None)
+@given(
+    layout=st.integers(0, 1),
+    batch=st.integers(1, 6),
+    sizes=st.tuples(st.integers(5, 9), st.integers(5, 9)),
+    features=st.tuples(st.integers(2, 5), st.integers(2, 5)),
+    padding=st.tuples(*[st.tuples(st.integers(-1, 3), st.integers(-1, 3))] * 2),
+    dtype=st.sampled_from(["float32", "float64"]),
+    seed=st.integers(0, 2**31),
+)
+def test_results_and_gradients(
+    layout: int, batch: int, sizes: Any, features: Any, padding: Any, dtype: str, seed: int
+) -> None:
+    convolution = _convolution(layout, padding)
+    with jx.enable_x64(dtype == "float64"):
+        x, y = _operands(layout, batch, sizes, features, dtype, seed)
+        ct = np.random.default_rng(seed + 1).standard_normal(jx.eval_shape(convolution, x, y).shape).astype(dtype)
+        got, want, differ = with_and_without([RULE], _everything(convolution), x, y, ct)
+    assert differ or max(ct.shape) < 3
+    for one, other in zip(got, want, strict=True):
+        assert one.dtype == other.dtype and one.shape == other.shape
+        np.testing.assert_allclose(one, other, rtol=0, atol=64 * np.finfo(dtype).eps * (1 + np.abs(other).max()))
+
+
+def test_errors_are_no_larger_than_those_of_sums() -> None:
+    x, y = _operands(0, 4, (16, 16), (64, 64), "float32", 0)
+    ct = np.random.default_rng(1).standard_normal(x.shape).astype(np.float32)
+    got, want, differ = with_and_without([RULE], _everything(_convolution()), x, y, ct)
+    assert differ
+    with jx.enable_x64():
+        exact = [
+            np.asarray(r) for r in jx.jit(_everything(_convolution()))(*[v.astype(np.float64) for v in (x, y, ct)])
+        ]
+    for one, other, true in zip(got, want, exact, strict=True):
+        errors = [np.sqrt(np.mean((v - true) ** 2)) for v in (one, other)]
+        assert errors[0] < 2 * errors[1]
+
+
+def test_a_small_float_is_rounded_once() -> None:
+    x, y = (v.astype(jx.numpy.bfloat16) for v in _operands(0, 4, (16, 16), (64, 64), "float32", 0))
+    got, want, differ = with_and_without([RULE], _convolution(), x, y)
+    assert differ and got[0].dtype == want[0].dtype == jx.numpy.bfloat16
+    exact = jx.jit(_convolution())(x.astype(np.float32), y.astype(np.float32))
+    off = np.abs(got[0].astype(np.float32) - np.asarray(exact))
+    assert np.all(off <= 2.0**-8 * np.abs(exact) + 1e-4)
+
+
+@pytest.mark.parametrize(
+    ("changed", "written"),
+    [
+        ({}, True),
+        ({"window_strides": (2, 2)}, False),
+        ({"rhs_dilation": (2, 2)}, False),
+        ({"lhs_dilation": (2, 2)}, False),
+        ({"precision": lax.Precision.HIGHEST}, False),
+        ({"precision": lax.Precision.DEFAULT}, True),
+        ({"feature_group_count": 2}, True),  # as a convolution for each group
+    ],
+)
+def test_which_are_written(changed: dict[str, Any], written: bool) -> None:
+    params = {"window_strides": (1, 1), "padding": "SAME", **changed}
+    if "lhs_dilation" in changed:
+        params["padding"] = ((1, 1), (1, 1))
+    groups = changed.get("feature_group_count", 1)
+
+    def function(x: Any, y: Any) -> Any:
+        return lax.conv_general_dilated(x, y, dimension_numbers=LAYOUTS[0], **params)
+
+    x, y = jx.ShapeDtypeStruct((4, 32, 32, 96), np.float32), jx.ShapeDtypeStruct((3, 3, 96 // groups, 96), np.float32)
+    lowered = jx.jit(function).lower(x, y).as_text()
+    assert ("stablehlo.while" in lowered) == written
