@@ -247,6 +247,12 @@ OUTSIDE = {
         "jax.grad(lambda b, t: b * t['w'].sum(), argnums=1)(1.0, {'w': x, 'n': [1.0, 3]})",
         ("grad-bad-signature", 1, "Pass floats"),
     ),
+    "objects of a class that was defined again": (
+        "def pair():\n    class Old: pass\n    flat = lambda old: ((), None)\n"
+        "    jax.tree_util.register_pytree_node(Old, flat, lambda _, parts: Old())\n    return Old()\n"
+        "jax.tree.map(lambda a, b: a, pair(), pair())",
+        ("pytree-registered-twice", 6, "Make the objects again"),
+    ),
     "a derivative of an array": (
         "def f(v):\n    return v * 2\njax.grad(f)(x)",
         ("grad-bad-signature", 3, "Sum the result"),

@@ -160,6 +160,14 @@ def _differentiated(error: BaseException, match: re.Match[str]) -> Mistake:
     return Mistake("grad-bad-signature")
 
 
+def _defined_again(error: BaseException, match: re.Match[str]) -> Mistake:
+    """Trees with objects of two classes, which jax's error calls by one name."""
+    said = (
+        f"Both are of a {match['type']}: two classes have this name, as where the cell that defines it was run again."
+    )
+    return Mistake("pytree-registered-twice", told=said)
+
+
 def _metadata(error: BaseException, match: re.Match[str]) -> Mistake:
     """Static data of a tree that cannot be compared: what the class gives that the line makes, or names."""
     traceback, users = error.__traceback__, None
@@ -208,6 +216,7 @@ _TOLD: tuple[tuple[re.Pattern[str], Found], ...] = tuple(
         (r"function (?P<function>.{1,300}?) traced for \w+ returned a value of type .* not a valid JAX type", _result),
         (r"Argument .* of type .* is not a valid JAX type", "not-a-jax-type"),
         (r"Exception raised while checking equality of metadata fields of pytree", _metadata),
+        (r"pytree structure error: different types.{0,200} subtree of type\s+(?P<type><class '[^']+'>).{0,200} different type\s+(?P=type)", _defined_again),
         (r"Duplicate custom PyTreeDef type registration", "pytree-registered-twice"),
         (r"Encountered an unexpected tracer", _leaked),
         (r"(?:.*[Bb]uffer has been deleted or donated|Array has been deleted|.{0,40}Attempt to donate the same buffer twice|.{0,40}Attempt to use a buffer that was previously donated in the same call)", "donation-misuse"),

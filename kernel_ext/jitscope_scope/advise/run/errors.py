@@ -205,8 +205,10 @@ def _made(known: str, where: Position, error: BaseException, names: Names, frame
 
 
 def _on_types(known: str, said: str) -> str:
-    """What to do about a carry or branches of jax's whose types differ, or a derivative of no real number, by what its error tells; ""
-    of other errors."""
+    """What to do about trees, a carry or branches of jax's whose types differ, or a derivative of no real number, by what its error
+    tells; "" of other errors."""
+    if known == "pytree-registered-twice" and said.startswith("pytree structure error"):
+        return "Make the objects again that were made before the class was defined again."
     if known == "grad-bad-signature" and said.startswith("Gradient only defined for"):
         return "Sum the result, or take jax.jacrev, which differentiates each element; has_aux=True is for results that come along."
     if known in _SAME_STRUCTURE and "pytree structure" in said.partition("\n")[0]:
