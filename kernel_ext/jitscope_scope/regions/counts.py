@@ -10,7 +10,7 @@ import numpy as np
 
 from . import naming
 from .answers import CannotCompile
-from .parts import placed_at
+from .parts import calls_in_any_case, placed_at
 
 
 def of_known_size(body: naming.Statements, values: Mapping[str, object]) -> tuple[naming.Statements, tuple[str, ...]]:
@@ -22,6 +22,19 @@ def of_known_size(body: naming.Statements, values: Mapping[str, object]) -> tupl
     new = [writer.visit(copy.deepcopy(s)) for s in body]
     flat = [t for s in new for t in (s if isinstance(s, list) else [s])]
     return tuple(flat), tuple(dict.fromkeys(writer.tests))
+
+
+def unproved(node: ast.expr, body: naming.Statements, values: Mapping[str, object]) -> list[tuple[ast.Call, ast.expr]]:
+    """The counts that an expression makes in any case of which no text shows that all that is counted stays below the least length, with
+    that length."""
+    found = []
+    for call in calls_in_any_case(node):
+        if _counts(call, values) and not any(k.arg == "length" for k in call.keywords):
+            writer = _Writer(body, values)
+            least = writer.least(call)
+            if least is not None and writer.size(call.args[0], ast.unparse(least)) is None:
+                found.append((call, least))
+    return found
 
 
 def _counts(call: ast.Call, values: Mapping[str, object]) -> bool:
@@ -96,18 +109,18 @@ class _Writer(ast.NodeTransformer):
         self.generic_visit(node)
         if not _counts(node, self.values) or any(k.arg == "length" for k in node.keywords):
             return node
-        least = self._least(node)
-        size = self._size(node.args[0], ast.unparse(least)) if least is not None else None
+        least = self.least(node)
+        size = self.size(node.args[0], ast.unparse(least)) if least is not None else None
         if size is None:
             raise CannotCompile(node.lineno, "shape", f"the length of `{ast.unparse(node)[:60]}` depends on values")
         return self._with(node, size)
 
-    def _least(self, node: ast.Call) -> ast.expr | None:
+    def least(self, node: ast.Call) -> ast.expr | None:
         """The least length, where it is no value that the region computes."""
         least = next((k.value for k in node.keywords if k.arg == "minlength"), None)
         return least if least is not None and not naming.loaded([least]) & self.changing else None
 
-    def _size(self, node: ast.expr, least: str) -> str | None:
+    def size(self, node: ast.expr, least: str) -> str | None:
         """The length of the count, `least` where all that is counted stays below it."""
         match node:
             case ast.Name(id=name) if name in self.of_extremes:

@@ -7,6 +7,8 @@ import builtins
 from collections.abc import Callable, Iterable, Mapping
 from types import FunctionType, MethodType, ModuleType
 
+import numpy as np
+
 from . import naming, words
 from .answers import CannotCompile
 from .functions import definition_of
@@ -61,6 +63,10 @@ class Effects:
                     if word in ("random", "input or output") and not self._own_methods(node.func.attr):
                         raise CannotCompile(at, word, note + where)
                     self._methods(node.func.attr, look, at)
+                return
+            if found is np.fill_diagonal and (
+                not inside or all(look(n) is MISSING for n in naming.loaded(node.args[:1]))
+            ):
                 return
             if (why := self._why_not(found, said)) is not None:
                 raise CannotCompile(at, why[0], why[1] + where)

@@ -12,7 +12,7 @@ import numpy as np
 from . import memberships, words
 from .answers import CannotCompile
 from .homes import Home
-from .naming import root_of
+from .naming import loaded, root_of
 
 
 MISSING = object()
@@ -22,6 +22,7 @@ OF_LISTS = frozenset(
     "array asarray stack vstack sum mean max min amax amin argmax argmin median std var prod any all cumsum sort argsort norm".split()
 )
 """Functions of NumPy that take a list as the array of its elements."""
+_MADE_OF_LISTS = frozenset("array asarray stack vstack".split())
 _AT_ONCE = (sum, max, min, any, all, list, tuple)
 
 
@@ -41,6 +42,8 @@ class Expressions(ast.NodeTransformer):
         """`tests` gets what has to be true of names whose values the text is written with."""
         self.values, self.moving, self.jnp, self.inlined, self.home = values, moving, jnp, inlined, home
         self.tests = tests
+        self.after: Mapping[str, object] = {}
+        """The values seen after the region."""
         self.local: set[str] = set()
         self.lambdas: set[str] = set()
         """Names that the statements give to lambdas."""
@@ -139,8 +142,8 @@ class Expressions(ast.NodeTransformer):
         self._listed(node)
         if (rows := self._independent(node, found)) is not None:
             node.args[0] = rows
-        elif node.args and getattr(found, "__name__", "") in words.AVERAGES and self.narrow(node.args[0]):
-            node.args = [self._in_floats(self.visit(node.args[0])), *(self.visit(a) for a in node.args[1:])]
+        elif node.args and getattr(found, "__name__", "") in words.AVERAGES and self._may_be_narrow(node.args[0]):
+            node.args = [self._averaged(node.args[0]), *(self.visit(a) for a in node.args[1:])]
             node.func, node.keywords = self.visit(node.func), [self.visit(k) for k in node.keywords]
             return node
         if found is MISSING:
@@ -167,6 +170,14 @@ class Expressions(ast.NodeTransformer):
         name = getattr(found, "__name__", "")
         if not (getattr(found, "__module__", None) or "").startswith("numpy") or name not in OF_LISTS:
             return None
+        if (
+            node.args
+            and isinstance(node.args[0], (ast.List, ast.Tuple))
+            and name not in _MADE_OF_LISTS
+            and self.moves(node.args[0])
+        ):
+            rows = self._call_of(ast.Name(f"{self.jnp}.asarray"), [self.visit(node.args[0])], node)
+            return ast.copy_location(ast.Name(ast.unparse(rows), ast.Load()), node)
         return self._mapped(node.args[0]) if node.args else None
 
     def _mapped(self, node: ast.expr) -> ast.expr | None:
@@ -203,10 +214,8 @@ class Expressions(ast.NodeTransformer):
             raise CannotCompile(node.lineno, *words.why_not_method(node.func.attr))
         if self.value_is_object(node.func.value) and not isinstance(self.value(node.func.value), (float, int)):
             raise CannotCompile(node.lineno, "object", f"`{words.dotted(node.func)}` is a method of an object")
-        narrow = node.func.attr in words.AVERAGES and self.narrow(node.func.value)
-        node.func.value = self.visit(node.func.value)
-        if narrow:
-            node.func.value = self._in_floats(node.func.value)
+        averages = node.func.attr in words.AVERAGES
+        node.func.value = self._averaged(node.func.value) if averages else self.visit(node.func.value)
         node.args = [self.visit(a) for a in node.args]
         node.keywords = [self.visit(k) for k in node.keywords]
         return node
@@ -266,6 +275,21 @@ class Expressions(ast.NodeTransformer):
             case ast.BinOp(left=a, op=ast.BitAnd() | ast.BitOr() | ast.BitXor(), right=b):
                 return self.narrow(a) and self.narrow(b)
         return False
+
+    def _may_be_narrow(self, node: ast.expr) -> bool:
+        """The same, where arrays that the region makes, or a function is given, may be of any type."""
+        if self.home.arrays != "numpy" or not self.moves(node) or isinstance(node, (ast.List, ast.ListComp)):
+            return self.narrow(node)
+        seen = [self.after.get(n, self.values.get(n)) for n in loaded([node]) - self.local]
+        return not any(isinstance(v, np.ndarray) and v.dtype.kind in "fc" for v in seen) or self.narrow(node)
+
+    def _averaged(self, node: ast.expr) -> ast.expr:
+        """What an average is taken of, in NumPy's type: one times a number is a float, one times a float is itself."""
+        if self.narrow(node):
+            return self._in_floats(self.visit(node))
+        if not self._may_be_narrow(node):
+            return self.visit(node)
+        return ast.copy_location(ast.BinOp(self.visit(node), ast.Mult(), ast.Constant(1.0)), node)
 
     def _in_floats(self, node: ast.expr) -> ast.expr:
         made = self._call(f"{self.jnp}.asarray", [node, ast.Name(f"{self.jnp}.float64", ast.Load())], node)

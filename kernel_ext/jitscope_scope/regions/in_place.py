@@ -168,13 +168,19 @@ class _Stores(ast.NodeTransformer):
         return ast.Assign([to], value)
 
     def _diagonal(self, target: ast.expr, value: ast.expr) -> ast.stmt | None:
-        array = self.values.get(_name(target), self.after.get(_name(target)))
-        number = isinstance(value, ast.Constant) or isinstance(self.values.get(_name(value)), (int, float))
-        if not isinstance(array, np.ndarray) or array.ndim != 2 or not number:
+        """`x[k, k] = value` for all `k`, with an index for each axis of an array that a function makes."""
+        inner = value.operand if isinstance(value, ast.UnaryOp) else value
+        number = isinstance(inner, ast.Constant) or isinstance(self._found(inner), (int, float))
+        if not isinstance(target, ast.Name) or not number:
             return None
-        count = ast.parse(f"{self.numpy}.arange(min({_name(target)}.shape))", mode="eval").body
-        index = ast.Tuple([count, copy.deepcopy(count)], ast.Load())
-        return ast.Assign([ast.Subscript(target, index, ast.Store())], value)
+        array = self.values.get(target.id, self.after.get(target.id))
+        count = f"{self.numpy}.arange(min({target.id}.shape))"
+        each = (
+            f"({count}, {count})"
+            if isinstance(array, np.ndarray) and array.ndim == 2
+            else f"({count},) * {target.id}.ndim"
+        )
+        return ast.Assign([ast.Subscript(target, ast.parse(each, mode="eval").body, ast.Store())], value)
 
     def _at(self, function: np.ufunc, call: ast.Call) -> ast.stmt | None:
         match call.args:

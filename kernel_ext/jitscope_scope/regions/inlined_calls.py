@@ -6,14 +6,14 @@ from __future__ import annotations
 import ast
 import builtins
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from types import FunctionType
 
 from . import naming, words
 from .bounds import Bounds
 from .functions import definition_of
-from .parts import placed_at
+from .parts import calls_in_any_case, placed_at, replaced
 from .returns import at_the_end
 from .watching import Visit
 from .whole_numbers import is_whole, without_bounds
@@ -33,7 +33,7 @@ def inlined(
     """The statements, and what was seen with the functions' own names; as they are where all whole numbers have a bound."""
     writer = _Writer(body, visit, definitions)
     new = tuple(writer.block(copy.deepcopy(list(body)), DEPTH))
-    if not writer.made:
+    if not writer.count:
         return body, visit
     whole = _whole_ones(new, writer.made, visit)
     seen = replace(visit, after={**visit.after, **dict.fromkeys(whole, 0)})
@@ -92,15 +92,14 @@ class _Writer:
 
     def _called(self, node: ast.expr, first: list[ast.stmt], at: ast.stmt, depth: int) -> ast.expr:
         """The expression with names in place of calls that are made in any case; `first` gets the functions' statements."""
-        for call in _calls_in_any_case(node):
+        for call in calls_in_any_case(node):
             if depth and (found := self._statements(call, at, depth)) is not None:
                 first += found[0]
-                node = _replaced(node, call, found[1])
+                node = replaced(node, call, found[1])
         return node
 
     def _statements(self, call: ast.Call, at: ast.stmt, depth: int) -> tuple[list[ast.stmt], ast.expr] | None:
-        assert isinstance(call.func, ast.Name)
-        function = self.visit.live.get(call.func.id)
+        function = self.visit.live.get(call.func.id) if isinstance(call.func, ast.Name) else None
         if not isinstance(function, FunctionType) or not words.of_users(function) or function.__closure__:
             return None
         node = definition_of(function, self.definitions)
@@ -110,10 +109,15 @@ class _Writer:
         if (parts := _last_value(node.body)) is None:
             return None
         self.count += 1
-        own = naming.bound(node.body) | given.keys()
+        bound = naming.bound(node.body)
+        same = {n: v.id for n, v in given.items() if isinstance(v, ast.Name) and n not in bound}
+        given = {
+            n: v for n, v in given.items() if n not in same
+        }  # no second name for an array that the region stores into
+        own = bound | given.keys()
         names = {n: f"{n}_of_{node.name}" + (f"_{self.count}" if self.count > 1 else "") for n in own}
         self.made |= {*names.values()}
-        rename = _Renamer(names)
+        rename = _Renamer(names | same)
         start = [ast.Assign([ast.Name(names[n], ast.Store())], copy.deepcopy(v)) for n, v in given.items()]
         rest = [rename.visit(copy.deepcopy(s)) for s in parts[0]]
         value = rename.visit(copy.deepcopy(parts[1]))
@@ -162,36 +166,6 @@ def _last_value(body: list[ast.stmt]) -> tuple[list[ast.stmt], ast.expr] | None:
     if any(isinstance(n, ast.Return) for s in first for n in ast.walk(s)):
         return None
     return first, value
-
-
-def _calls_in_any_case(node: ast.expr) -> Iterator[ast.Call]:
-    """Calls of named functions that an expression makes whatever its values are, the inner ones first."""
-    match node:
-        case ast.Lambda() | ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
-            return
-        case ast.IfExp(test=test):
-            yield from _calls_in_any_case(test)
-            return
-        case ast.BoolOp(values=[first, *_]):
-            yield from _calls_in_any_case(first)
-            return
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, (ast.expr, ast.keyword)):
-            yield from _calls_in_any_case(child.value if isinstance(child, ast.keyword) else child)
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-        yield node
-
-
-def _replaced(node: ast.expr, call: ast.Call, value: ast.expr) -> ast.expr:
-    if node is call:
-        return value
-    for parent in ast.walk(node):
-        for field, inner in ast.iter_fields(parent):
-            if inner is call:
-                setattr(parent, field, value)
-            elif isinstance(inner, list):
-                inner[:] = [value if e is call else e for e in inner]
-    return node
 
 
 class _Renamer(ast.NodeTransformer):

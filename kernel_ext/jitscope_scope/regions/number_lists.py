@@ -28,14 +28,15 @@ def number_lists(body: naming.Statements, visit: Visit) -> dict[str, int]:
 
 
 def _axes(value: object) -> int:
-    """1 for a list of numbers of one kind, 2 for lists of such of one length; else 0."""
+    """1 for a list of numbers of one kind, or of whole and floating ones, 2 for lists of such of one length; else 0."""
     if type(value) is not list or not value:
         return 0
     rows = value if all(type(row) is list for row in value) else None
     flat = [v for row in rows for v in row] if rows else value
-    if not flat or len({type(v) for v in flat}) != 1 or type(flat[0]) not in (int, float, bool):
+    kinds = {type(v) for v in flat}
+    if kinds not in ({int}, {float}, {bool}, {int, float}):
         return 0
-    if type(flat[0]) is int and not all(-(2**62) < v < 2**62 for v in flat):
+    if int in kinds and not all(abs(v) < (2**62 if kinds == {int} else 2**53) for v in flat if type(v) is int):
         return 0
     if rows is None:
         return 1
@@ -45,6 +46,8 @@ def _axes(value: object) -> int:
 def _stays(name: str, axes: int, visit: Visit) -> bool:
     """Whether a list that is stored into is of the same kind and size afterwards, and there is no other way to it or to its rows."""
     before, after, live = visit.values[name], visit.after.get(name), visit.live[name]
+    if len({type(v) for v in np.ravel(np.array(before, object))}) > 1:
+        return False
     if _axes(after) != axes or np.shape(before) != np.shape(after) or visit.ends.get(name) is not live:  # type: ignore[arg-type]
         return False
     if np.asarray(before).dtype != np.asarray(after).dtype or not isinstance(live, list):

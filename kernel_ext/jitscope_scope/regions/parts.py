@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -70,8 +70,12 @@ def numpy_in(values: dict[str, object]) -> str:
     return name
 
 
-def allowed_in(home: Home) -> float:
-    """The largest relative difference that rounding explains in numbers of 64 bits; those of libraries that compute in 32 are made of such."""
+def allowed_in(home: Home, values: Iterable[object] = ()) -> float:
+    """The largest relative difference that rounding explains in numbers of 64 bits; those of libraries that compute in 32, and those beside
+    NumPy's arrays all of which have 32, are made of such."""
+    floating = {v.dtype for v in values if isinstance(v, np.ndarray) and v.ndim and v.dtype.kind in "fc"}
+    if floating and not floating & {np.dtype(np.float64), np.dtype(np.complex128)}:
+        return ALLOWED_32
     if home.library == "jax":
         return ALLOWED if sys.modules["jax"].config.jax_enable_x64 else ALLOWED_32
     return ALLOWED if home.arrays == "numpy" else ALLOWED_32
@@ -90,3 +94,34 @@ def free_name(wish: str, visit: Visit, module: str) -> str:
     found = [names.get(wish) for names in (visit.values, visit.around)]
     free = all(v is None or getattr(v, "__name__", "") == module for v in found)
     return wish if free else f"{wish}_of_{module.partition('.')[0]}"
+
+
+def calls_in_any_case(node: ast.expr) -> Iterator[ast.Call]:
+    """Calls that an expression makes whatever its values are, the inner ones first."""
+    match node:
+        case ast.Lambda() | ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+            return
+        case ast.IfExp(test=test):
+            yield from calls_in_any_case(test)
+            return
+        case ast.BoolOp(values=[first, *_]):
+            yield from calls_in_any_case(first)
+            return
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, (ast.expr, ast.keyword)):
+            yield from calls_in_any_case(child.value if isinstance(child, ast.keyword) else child)
+    if isinstance(node, ast.Call):
+        yield node
+
+
+def replaced(node: ast.expr, call: ast.Call, value: ast.expr) -> ast.expr:
+    """The expression with a value in the place of a call."""
+    if node is call:
+        return value
+    for parent in ast.walk(node):
+        for field, inner in ast.iter_fields(parent):
+            if inner is call:
+                setattr(parent, field, value)
+            elif isinstance(inner, list):
+                inner[:] = [value if e is call else e for e in inner]
+    return node

@@ -11,6 +11,7 @@ import random
 import warnings
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from types import FunctionType
 
 import numpy as np
 
@@ -47,7 +48,7 @@ def without_first_turns(
             return None
         (first, rest), (names, inside) = apart, done
         made = {n: names[n] for n in naming.bound_for_certain(first.body) & names.keys() if is_number(names[n])}
-        values = {n: names[n] for n in visit.values if n in names}
+        values = {n: names[n] for n, v in visit.values.items() if n in names and not isinstance(v, FunctionType)}
         seen = replace(
             visit,
             values={**visit.values, **values, **made},

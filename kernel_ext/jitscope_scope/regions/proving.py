@@ -26,7 +26,7 @@ from .clock import Pair, Stopwatch
 from .differences import Differences, joined, rounding_of, sensitivity
 from .homes import attributes_of, data_of, is_array, is_users_object, keep_attributes
 from .parts import ALLOWED, ALLOWED_32, EditText
-from .watching import Visit, snapshot
+from .watching import Visit, equal_bits, snapshot
 
 
 TINY = 1e-12
@@ -37,8 +37,12 @@ GROWN = 0.1
 """They do, if this share of the difference comes of that."""
 SETS = 3
 """How many perturbed sets of inputs are tried beside the recorded one."""
-MOVED = 1e-3
-"""The share of a floating number by which it is moved at most."""
+MOVED, NEAREST = 1e-3, 1e-9
+"""The shares of a floating number by which it is moved at most: the second where the first makes other work of it."""
+TIMES_MORE = 4
+"""Lists that get so many times longer on nearby values are of other work than was seen."""
+UNWRITTEN = 1e100
+"""Larger elements of arrays that stay as they are will be memory that nothing was written to (`np.empty`), and no measure of anything."""
 LONGEST = 20
 """Seconds that the plain statements may take on nearby values."""
 ENOUGH = 0.03
@@ -120,8 +124,9 @@ def _proof(body: tuple[ast.stmt, ...], edit: EditText, visit: Visit, live: set[s
         _wait(names)
         passed.append(watch.passed())
     later = min(min(p[0] for p in passed), sum(p[1] for p in passed) / len(passed))
+    moved = 0.0
     for k in range(SETS):
-        near = lambda values, k=k: _one(
+        near = lambda values: _one(
             plain,
             define,
             call,
@@ -136,10 +141,12 @@ def _proof(body: tuple[ast.stmt, ...], edit: EditText, visit: Visit, live: set[s
             visit.shared,
             edit.tests,
             around,
+            like=found[0].plain,
         )
-        found.append(_first_that_runs(near, visit.values, k))
+        run, by = _first_that_runs(near, visit.values, k)
+        moved = max(moved, sensitivity(found[0].plain, [run.plain], by, edit.allowed))
+        found.append(run)
     same = joined([f.same for f in found])
-    moved = sensitivity(found[0].plain, [f.plain for f in found[1:]], MOVED, edit.allowed)
     same = replace(same, rounding=max(same.rounding, moved))
     return Proof(same, min(f.plain_s for f in found[:1]), found[0].first_s, later)
 
@@ -177,17 +184,20 @@ class _RaisedNearby(CannotCompile):
     """The plain statements raised."""
 
 
-def _first_that_runs(near: Callable[[Mapping[str, object]], _Run], values: Mapping[str, object], seed: int) -> _Run:
-    """The run on nearby values. What is computed with may have to stay in its range, as where it decides an index, and nearer than that
-    where it is the end of a range, as the last of summed probabilities."""
-    try:
-        return near(perturbed(values, seed))
-    except _RaisedNearby:
-        pass
-    try:
-        return near(perturbed(values, seed, in_range=True))
-    except _RaisedNearby:
-        return near(perturbed(values, seed, in_range=True, by=1e-9))
+def _first_that_runs(
+    near: Callable[[Mapping[str, object]], _Run], values: Mapping[str, object], seed: int
+) -> tuple[_Run, float]:
+    """The run on nearby values, and the share by which they were moved. What is computed with may have to stay in its range, as where it decides
+    an index, and nearer than that where it is the end of a range, as the last of summed probabilities, or where far more is done than was seen."""
+    for in_range, by in ((False, MOVED), (True, MOVED)):
+        with contextlib.suppress(_RaisedNearby):
+            return near(perturbed(values, seed, in_range, by)), by
+    return near(perturbed(values, seed, in_range=True, by=NEAREST)), NEAREST
+
+
+def _many(values: Mapping[str, object]) -> int:
+    """How many elements the lists among values have."""
+    return sum(len(v) for v in values.values() if type(v) is list)
 
 
 @dataclass(frozen=True)
@@ -216,6 +226,7 @@ def _one(
     tests: tuple[str, ...] = (),
     around: tuple[Collection[str], Mapping[str, object]] = ((), MappingProxyType({})),
     most: float = math.inf,
+    like: Mapping[str, object] = MappingProxyType({}),
 ) -> _Run:
     a, b = snapshot(values), {**snapshot(values), **kept}
     inside = at_home(a, enclosed, shared)
@@ -235,6 +246,8 @@ def _one(
                 line, "exception", f"on nearby values the plain statements raise {type(error).__name__}"
             ) from None
         plain_s = watch.seconds()
+    if like and _many({n: a[n] for n in like if n in a}) > TIMES_MORE * max(16, _many(like)):
+        raise _RaisedNearby(line, "value read by Python", f"on nearby values lists get over {TIMES_MORE} times longer")
     if told:
         raise CannotCompile(line, "effect", f"NumPy warns here ({str(told[0].message)[:60]}), compiled code would not")
     watch = Stopwatch()
@@ -259,8 +272,11 @@ def _one(
         raise CannotCompile(line, "input or output", "other digits would be printed")
     held = {n for n, v in values.items() if is_users_object(v) or isinstance(v, (list, dict))}
     pairs = {n: (a[n], b.get(n)) for n in a if n in live | held and not n.startswith("__")}
-    pairs.update({f"what was `{n}`": pair for n, pair in inputs.items()})
-    same = joined([compared(x, y, n, line, allowed, largest(a)) for n, (x, y) in pairs.items()])
+    left_alone = {n for n, pair in inputs.items() if all(equal_bits(values[n], v) for v in pair)}
+    pairs.update({f"what was `{n}`": pair for n, pair in inputs.items() if n not in left_alone})
+    unwritten = {n for n in left_alone if a[n] is inputs[n][0] and _magnitude(a[n], 0) > UNWRITTEN}
+    floor = largest({n: v for n, v in a.items() if n not in unwritten})
+    same = joined([compared(x, y, n, line, allowed, floor) for n, (x, y) in pairs.items()])
     return _Run(same, plain_s, first_s, {n: x for n, (x, _) in pairs.items()}, b)
 
 

@@ -119,6 +119,14 @@ class TracedArray(NDArrayOperatorsMixin):
         return target
 
     def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
+        if (
+            function is np.fill_diagonal
+            and isinstance(args[0], TracedArray)
+            and len(args) == 2
+            and np.ndim(args[1]) == 0
+        ):
+            args[0][(np.arange(min(args[0].shape)),) * args[0].ndim] = args[1]
+            return None
         name = words.counterpart(function)
         if name is None or "out" in options or words.why_not_function(function, function.__name__):
             raise TypeError(f"`{function.__name__}` has no compiled counterpart")

@@ -19,7 +19,8 @@ def view_again(name: str, body: naming.Statements, visit: Visit, outs: Collectio
     view the first such statement of any of them."""
     value = visit.ends[name]
     shared = isinstance(value, np.ndarray) and any(
-        isinstance(v, np.ndarray) and v is not value and shares(v, value) for v in visit.live.values()
+        isinstance(v, np.ndarray) and v is not value and shares(v, value)
+        for v in (*visit.live.values(), *(visit.ends[o] for o in outs))
     )
     same = [n for n in outs if visit.ends.get(n) is value]
     made = {
@@ -49,11 +50,32 @@ def _by_itself(
     value_of = own_part(s, name) if isinstance(s, ast.Assign) else None
     if value_of is not None and (root := _root_of_views(value_of)) is not None:
         free = naming.loaded([value_of]) - {root}
-        if root not in made_inside and free <= (visit.values.keys() - made_inside) | (loops & set(outs)):
+        known = free <= (visit.values.keys() - made_inside) | (loops & set(outs))
+        old = root not in made_inside and shares(visit.live.get(root), visit.ends[name])
+        if known and (old or _is_of_last_turn(s, value_of, name, body, visit, outs)):
             return f"{name} = {ast.unparse(value_of)}"
     if isinstance(s, ast.For) and not naming.breaks(s.body):
         return _last_row(s, name, made_inside)
     return None
+
+
+def _is_of_last_turn(
+    s: ast.AST, view: ast.expr, name: str, body: naming.Statements, visit: Visit, outs: Collection[str]
+) -> bool:
+    """Whether a statement names a part of an array that is no view itself, and that the statements right before it make."""
+    root = _root_of_views(view)
+    if root not in outs or not _is_the_view(view, visit.ends[name], visit) or view_again(root, body, visit, outs):
+        return False
+    nodes = [*naming.statements(body)]
+    blocks = [body, *(b for n in nodes for f in ("body", "orelse") if (b := getattr(n, f, None)))]
+    block = next(b for b in blocks if any(s is t for t in b))
+    before = block[: next(k for k, t in enumerate(block) if s is t)]
+    makes = [n for n in nodes if root in {ast.unparse(t) for t in naming.targets_of(n)}]
+    first = next((k for k, t in enumerate(before) if any(t is n for n in makes)), len(before))
+    inside = [n for t in before[first:] for n in ast.walk(t)]
+    return all(any(n is m for m in inside) for n in makes) and not any(
+        isinstance(n, (ast.Break, ast.Continue)) for n in inside
+    )
 
 
 def _is_the_view(node: ast.expr | None, value: object, visit: Visit) -> bool:

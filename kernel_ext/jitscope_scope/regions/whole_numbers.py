@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from . import naming
+from . import counts, naming
 from .bounds import Bounds, Interval
-from .parts import EditText, placed_at
+from .parts import EditText, calls_in_any_case, placed_at, replaced
 from .watching import Visit
 
 
@@ -34,19 +34,46 @@ _WHOLE = (
 def noted(body: naming.Statements, visit: Visit, name: str) -> tuple[naming.Statements, Visit, str]:
     """The statements with a flag that says whether all such numbers stayed between their bounds, what was seen with it, and the flag's name;
     nothing of it where there are no such numbers, or no bounds are small enough."""
+    plain = body, visit, ""
+    counted = any(
+        counts.unproved(e, body, visit.values) for s in naming.statements(body) if (e := _value(s)) is not None
+    )
+    if visit.held or not (counted or without_bounds(body, visit)):
+        return plain
+    body, visit = _of_arrays(body, visit, name)
     open_ones = without_bounds(body, visit)
-    if not open_ones or visit.held:
-        return body, visit, ""
     bound = next((b for b in _HELD if _within(body, visit, dict.fromkeys(open_ones, (-b, b)))), None)
     seen = [v for n in open_ones for v in (visit.values.get(n, 0), visit.after.get(n, 0)) if isinstance(v, int)]
-    if bound is None or max(map(abs, seen)) > bound:
-        return body, visit, ""
+    if bound is None or max(map(abs, seen), default=0) > bound:
+        return plain
     flag, held = f"{name}_is_exact", dict.fromkeys(open_ones, (-bound, bound))
-    new = [t for s in body for t in _checked(copy.deepcopy(s), flag, held)]
+    least = lambda s: counts.unproved(e, body, visit.values) if (e := _value(s)) is not None else []
+    new = [t for s in body for t in _checked(copy.deepcopy(s), flag, held, least)]
     start = placed_at(ast.parse(f"{flag} = True").body[0], body[0])
     told: Mapping[str, object] = {flag: True}
     after, ends = {**visit.after, **told}, {**visit.ends, **told}
     return (start, *new), replace(visit, after=after, ends=ends, held=held), flag
+
+
+def _of_arrays(body: naming.Statements, visit: Visit, name: str) -> tuple[naming.Statements, Visit]:
+    """The statements with names of their own, which can be checked, for what `int` makes of arrays' elements and sums of them."""
+    bounds, made = Bounds(body, visit.values, visit.after), list[str]()
+
+    def written(s: ast.stmt) -> list[ast.stmt]:
+        for block in ("body", "orelse"):
+            if isinstance(inner := getattr(s, block, None), list):
+                setattr(s, block, [t for one in inner for t in written(one)])
+        first: list[ast.stmt] = []
+        if isinstance(s, (ast.Assign, ast.AugAssign)) and isinstance(s.value, (ast.BinOp, ast.UnaryOp, ast.Call)):
+            for call in [c for c in calls_in_any_case(s.value) if ast.unparse(c.func) == "int" and len(c.args) == 1]:
+                if bounds.of(call) is None and not is_whole(call.args[0], visit):
+                    made.append(f"{name}_whole_{len(made)}")
+                    first.append(placed_at(ast.Assign([ast.Name(made[-1], ast.Store())], call), s))
+                    s.value = replaced(s.value, call, ast.copy_location(ast.Name(made[-1], ast.Load()), call))
+        return [*first, s]
+
+    new = tuple(t for s in body for t in written(copy.deepcopy(s)))
+    return new, replace(visit, after={**visit.after, **dict.fromkeys(made, 0)})
 
 
 def without_bounds(body: naming.Statements, visit: Visit) -> list[str]:
@@ -116,16 +143,30 @@ def _holds_whole(value: object) -> bool:
     return all(type(v) is int or _holds_whole(v) for v in value)
 
 
-def _checked(s: ast.stmt, flag: str, held: Mapping[str, Interval]) -> list[ast.stmt]:
-    """A statement and what it has to be asked: divisors before it, the numbers that it binds after it. Loops by value end with the flag."""
+def _value(s: ast.stmt) -> ast.expr | None:
+    return s.value if isinstance(s, (ast.Assign, ast.AugAssign)) else None
+
+
+def _checked(
+    s: ast.stmt,
+    flag: str,
+    held: Mapping[str, Interval],
+    counted: Callable[[ast.stmt], list[tuple[ast.Call, ast.expr]]],
+) -> list[ast.stmt]:
+    """A statement and what it has to be asked: divisors, and what it counts, before it, the numbers that it binds after it. Loops by value end
+    with the flag."""
     for block in ("body", "orelse"):
         if isinstance(inner := getattr(s, block, None), list):
-            setattr(s, block, [t for one in inner for t in _checked(one, flag, held)])
+            setattr(s, block, [t for one in inner for t in _checked(one, flag, held, counted)])
     if isinstance(s, ast.While):
         s.test = placed_at(ast.BoolOp(ast.And(), [s.test, ast.Name(flag, ast.Load())]), s)
     if not isinstance(s, (ast.Assign, ast.AugAssign)):
         return [s]
     first = [f"{flag} = {flag} & ({n} != 0)" for n in sorted(_divisors(s)) if n in held]
+    for call, least in counted(s):
+        of, size = ast.unparse(call.args[0]), ast.unparse(least)
+        first.append(f"{flag} = {flag} & (({of} >= 0) & ({of} < {size})).all()")
+        call.keywords = [*(k for k in call.keywords if k.arg != "minlength"), ast.keyword("length", least)]
     names = sorted({t.id for t in naming.targets_of(s) if isinstance(t, ast.Name)} & held.keys())
     last = [f"{flag} = {flag} & ({n} >= {held[n][0]}) & ({n} <= {held[n][1]})" for n in names]
     made = lambda texts: [placed_at(ast.parse(text).body[0], s) for text in texts]
@@ -144,7 +185,7 @@ def guarded(edit: EditText, flag: str, name: str, body: naming.Statements, visit
     """The edit that binds what was computed where the flag is set, and else has the plain statements run, as where numbers that are only
     read are larger than any that was seen may be."""
     result = f"{name}_results"
-    call = [line for line in edit.call if line != f"del {result}" and not line.startswith(f"{flag} = ")]
+    call = [line for line in edit.call if not line.startswith(f"{flag} = ")]
     (at,) = (k for k, line in enumerate(call) if line.startswith(f"    {result} = "))
     (place,) = (line.partition(" = bool(")[2][:-1] for line in edit.call if line.startswith(f"{flag} = "))
     plain = [line for s in body for line in ast.unparse(s).splitlines()]
@@ -155,8 +196,8 @@ def guarded(edit: EditText, flag: str, name: str, body: naming.Statements, visit
         kept = [f"{result} = None", f"if {' and '.join(tests)}:", *_within_it(kept)]
         kept = [*(f"{n} = None" for n in own[1:]), *kept]
         place = f"{result} is not None and {place}"
-    done, other = [*binds, f"del {result}"], [f"del {', '.join(own)}", *plain]
-    return replace(edit, call=(*kept, f"if {place}:", *_within_it(done), "else:", *_within_it(other)))
+    other = [f"del {', '.join(own)}", *plain]
+    return replace(edit, call=(*kept, f"if {place}:", *_within_it(binds), "else:", *_within_it(other)))
 
 
 def _within_it(lines: Sequence[str]) -> list[str]:

@@ -275,7 +275,7 @@ def _translated(
     target_stored = _in_place(body, values)
     writer = Statements(values, set(moving), target_stored, jnp, lax, home, functions)
     given_in = naming.read_first(body) | naming.bound_or_not(body) | stored
-    writer.traced_turns = turns[0]
+    writer.traced_turns, writer.expressions.after = turns[0], visit.after
     writer.region, writer.after, writer.defined = (
         body,
         visit.after,
@@ -348,7 +348,7 @@ def _translated(
             at_ends.get(n, n.partition("_of_")[0] if n in functions.kept else n) for n in [*reads, *sorted(replaced)]
         ),
         frozenset(functions.names),
-        allowed_in(home),
+        allowed_in(home, [*(values[n] for n in reads), *(visit.after[n] for n in written_names if n in visit.after)]),
         tests=(*tests, *functions.tests.values()),
     )
 
@@ -501,6 +501,7 @@ def _call(
     seen: dict[int, str] = {}
     binds: list[str] = []
     tail: list[str] = []
+    views = {n: again for n in outs if (again := view_again(n, body, visit, outs)) is not None}
     for k, n in enumerate(outs):
         final, value = visit.ends[n], visit.after[n]
         first = objects.get(id(final)) if isinstance(final, np.ndarray) else None
@@ -519,11 +520,11 @@ def _call(
             if id(final) in seen:
                 binds.append(f"{n} = {seen[id(final)]}")
                 continue
-            if (again := view_again(n, body, visit, outs)) is not None:
-                tail += again
+            if n in views:
+                tail += views[n]
                 continue
             seen[id(final)] = n
-            _no_view(n, final, visit, outs)
+            _no_view(n, final, visit, [o for o in outs if o not in views])
             order = (
                 ", order='F'" if value.ndim > 1 and value.flags.f_contiguous and not value.flags.c_contiguous else ""
             )

@@ -461,4 +461,13 @@ for it in range(6):
     rho = F.sum(axis=2)
     F += -0.6 * (F - rho[:, :, None] * w)
     F[wall, :] = kept
+=== views of an array that each turn makes
+nodes = rng.random((30, 2)); tris = np.array([[k, (7 * k + 3) % 30, (11 * k + 5) % 30] for k in range(30)]); K = np.zeros(30)
+---
+for tri in tris:
+    p = nodes[tri]
+    x, y = p[:, 0], p[:, 1]
+    K[tri[0]] += (x[1] - x[0]) * (y[2] - y[0])
+p[:, 0] = 5.0
+seen = x + y
 """)

@@ -239,4 +239,34 @@ for k in range(7):
         b1, b2 = 2 * x * b1 - b2 + a, b1
     total += b1[0]
     seen.append(np.squeeze(np.max(b1, keepdims=True)))
+=== a diagonal filled in a method that an object's steps call
+class Gas:
+    def __init__(self, n):
+        self.x, self.v = rng.random((n, 2)) * 3, np.zeros((n, 2))
+        self.f, self.e = self.forces()
+    def forces(self):
+        d = self.x[:, None, :] - self.x[None, :, :]
+        r2 = (d ** 2).sum(axis=-1) + 0.5
+        np.fill_diagonal(r2, np.inf)
+        inv = 1.0 / r2
+        return (inv[:, :, None] * d).sum(axis=1), inv.sum()
+    def step(self, dt):
+        self.v += 0.5 * dt * self.f
+        self.x += dt * self.v
+        self.f, self.e = self.forces()
+        self.v += 0.5 * dt * self.f
+gas = Gas(6); es = []
+---
+for k in range(50):
+    gas.step(0.01)
+    es.append(gas.e)
+=== a diagonal filled in a function
+def near(x):
+    d = np.abs(x[:, None] - x[None, :])
+    np.fill_diagonal(d, 9.0)
+    return d.min(axis=1)
+x = rng.random(8)
+---
+for k in range(30):
+    x = x + 0.1 * near(x)
 """)

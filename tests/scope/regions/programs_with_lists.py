@@ -162,4 +162,41 @@ for omega in (0.8, 1.0, -1.5):
             x[i] = (1 - omega) * x[i] + omega * (b[i] - A[i, :i] @ x[:i] - A[i, i + 1:] @ x[i + 1:]) / A[i, i]
         res.append(np.linalg.norm(A @ x - b))
     results[omega] = res[-1]
+=== a list of whole and of floating numbers
+C = [0, 0.5, 0.75, 1]; x = 0.1 * rng.random(4)
+---
+for k in range(40):
+    x = np.cos(x) + 0.1 * k * C[k % 4]
+=== steps by a table in a list, of which far more are made where its numbers are moved
+A = [[], [1 / 2], [0, 3 / 4], [2 / 9, 1 / 3, 4 / 9]]; C = [0, 1 / 2, 3 / 4, 1]
+B = np.array([2 / 9, 1 / 3, 4 / 9, 0]); D = B - np.array([7 / 24, 1 / 4, 1 / 3, 1 / 8])
+def step(f, t, y, h):
+    k = np.zeros((4, y.size))
+    k[0] = f(t, y)
+    for s in range(1, 4):
+        z = y.copy()
+        for j in range(s):
+            z = z + h * A[s][j] * k[j]
+        k[s] = f(t + C[s] * h, z)
+    return y + h * (B @ k), h * (D @ k)
+def swing(t, y):
+    return np.array([y[1], 2.0 * (1 - y[0] ** 2) * y[1] - y[0]])
+def solve(f, y, end, rtol=1e-6, h=0.01):
+    t, ts, ys, rejected = 0.0, [0.0], [y], 0
+    while t < end:
+        h = min(h, end - t)
+        new, gap = step(f, t, y, h)
+        size = np.sqrt(np.mean((gap / (1e-9 + rtol * np.maximum(np.abs(y), np.abs(new)))) ** 2))
+        if size <= 1:
+            t = t + h
+            y = new
+            ts.append(t)
+            ys.append(y)
+        else:
+            rejected += 1
+        h = h * min(5.0, max(0.2, 0.9 * (size + 1e-16) ** (-1 / 3)))
+    return np.array(ts), np.array(ys), rejected
+start = np.array([2.0, 0.1 * rng.random()])
+---
+ts, ys, rejected = solve(swing, start, 1.0)
 """)

@@ -504,4 +504,50 @@ for k in range(60):
     i, j = min(max(i + di, 0), 4), min(max(j + dj, 0), 4)
     if (i, j) != (4, 4):
         seen[i, j] += u[k]
+=== spins of eight bits, a whole number that sums of them are added to, in functions
+def around(s):
+    return np.roll(s, 1, 0) + np.roll(s, -1, 0) + np.roll(s, 1, 1) + np.roll(s, -1, 1)
+def energy(s):
+    return -int(np.sum(s * (np.roll(s, 1, 0) + np.roll(s, 1, 1)), dtype=np.int64))
+start = rng.choice(np.array([-1, 1], np.int8), size=(8, 8)); draws = rng.random((3, 12, 2, 8, 8)); rows = []
+i, j = np.indices((8, 8)); black = (i + j) % 2 == 0; white = ~black; T = np.array([1.5, 2.0, 3.0])
+---
+for k, t in enumerate(T):
+    s = start.copy(); e = 0; m = 0.0
+    for turn in range(12):
+        for half, colour in enumerate((black, white)):
+            delta = 2 * s * around(s)
+            accept = (draws[k, turn, half] < np.exp(-delta / t)) & colour
+            s[accept] *= -1
+        e += energy(s)
+        m += abs(s.mean())
+    rows.append((t, m / 12, e / 12))
+=== numbers of Python's that are made of arrays of 32 bits
+F = rng.random((12, 12, 3)).astype(np.float32); drag = []; w = np.float32(0.3)
+---
+for k in range(60):
+    rho = np.sum(F, 2)
+    F += -w * (F - rho[:, :, None] / np.float32(3.1))
+    F[:, :, 1] = np.roll(F[:, :, 1], 1, axis=0)
+    drag.append(float((F[:, :, 0] / rho).mean()))
+=== the largest of several arrays, labels that are counted
+sites = rng.random((4, 10, 10)) < 0.6; biggest = np.zeros(4, dtype=int); L = 10
+def labels(open_sites):
+    lab = np.where(open_sites, np.arange(1, L * L + 1).reshape(L, L), 0)
+    changed = True
+    while changed:
+        old = lab
+        up = np.zeros_like(lab)
+        up[1:] = lab[:-1]
+        left = np.zeros_like(lab)
+        left[:, 1:] = lab[:, :-1]
+        lab = np.where(open_sites, np.max([lab, up, left], axis=0), 0)
+        changed = bool((lab != old).any())
+    return lab
+---
+for i, s in enumerate(sites):
+    lab = labels(s)
+    counts = np.bincount(lab.ravel(), minlength=L * L + 1)
+    counts[0] = 0
+    biggest[i] = max(biggest[i], counts.max())
 """)

@@ -9,7 +9,7 @@ from tests.scope.regions.programs import Program, parsed
 from tests.scope.regions.test_programs import applied, names_of, watched
 
 
-STARTS, PRODUCTS, DIVISORS = parsed("""
+STARTS, PRODUCTS, DIVISORS, SUMS, COUNTS = parsed("""
 === Collatz from a number on
 first = 1; steps = 0
 ---
@@ -30,6 +30,18 @@ for k in range(5):
     seen += a // b % 5
     b = b - 1
     a = a + b * b
+=== sums of an array, added to a number
+x = np.arange(12); total = 0
+---
+for k in range(6):
+    total += int(np.sum(x * (k + 1)))
+=== counts of what the loop computes
+x = np.arange(30) // 2; n = 0
+---
+for k in range(4):
+    seen = np.bincount(x + k, minlength=20)
+    n = n + len(seen)
+    total = int(seen.sum())
 """)
 
 
@@ -42,6 +54,10 @@ for k in range(5):
         (PRODUCTS, "p = 2**55"),
         (PRODUCTS, "p = -2**80"),
         (DIVISORS, "b = -3; seen = 2**70"),
+        (SUMS, "total = 2**62 - 5"),
+        (SUMS, "x = x + 2**60"),
+        (COUNTS, "x = x + 1"),
+        (COUNTS, "x = x * 3"),
     ],
 )
 def test_numbers_are_pythons(program: Program, change: str, monkeypatch) -> None:
