@@ -12,6 +12,7 @@ from typing import Any
 
 from . import naming, words
 from .aggregate_state import State
+from .parts import same_functions
 from .structures import (
     Box,
     Function,
@@ -215,6 +216,7 @@ class Expressions(State):
     def _at_top(self, name: str) -> Part:
         if (part := self.roots.at(name)) is not None:
             return part
+        self.roots.tests |= same_functions([name], self.roots.visit, self.ours)
         value = self.roots.visit.values.get(name, self.roots.values.get(name))
         if isinstance(value, FunctionType) and words.of_users(value) and name not in self.bound_in_region:
             return Function(None, value, text=name)

@@ -9,7 +9,7 @@ import contextlib
 import hashlib
 from collections.abc import Callable, Collection, Hashable, Iterator
 from importlib import import_module
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 from .descriptions import description
@@ -30,13 +30,18 @@ def is_part(view: Any, part: Any) -> bool:
 
 
 def text_of(function: Any) -> str:
-    """What tells one function's text from another's."""
+    """What tells one function's text from another's, or one library's function, or module, from another."""
     f = getattr(function, "__func__", function)
     if not isinstance(f, FunctionType):
-        return repr(f)
-    c = f.__code__
-    said = (c.co_code, c.co_names, c.co_varnames, c.co_freevars, repr(c.co_consts), repr(f.__defaults__))
+        name = getattr(f, "__qualname__", None) or getattr(f, "__name__", None)
+        return f"{getattr(f, '__module__', None) or ''}.{name}" if name else repr(f)
+    said = (_said(f.__code__), repr(f.__defaults__), repr(f.__kwdefaults__))
     return hashlib.blake2b(repr(said).encode(), digest_size=8).hexdigest()
+
+
+def _said(c: CodeType) -> tuple[object, ...]:
+    consts = tuple(_said(k) if isinstance(k, CodeType) else repr(k) for k in c.co_consts)
+    return c.co_code, c.co_names, c.co_varnames, c.co_freevars, consts
 
 
 class GrowingList:

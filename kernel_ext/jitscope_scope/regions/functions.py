@@ -73,7 +73,8 @@ class Functions:
         for n in ast.walk(node):
             if isinstance(n, ast.Expr) and isinstance(n.value, ast.Call) and isinstance(n.value.func, ast.Attribute):
                 root = naming.root_of(n.value.func)
-                if root not in {None, *naming.bound(node.body)} and not isinstance(self.values.get(root), ModuleType):
+                of_module = isinstance(self.values.get(root or ""), ModuleType)
+                if root is not None and root not in naming.bound(node.body) and not of_module:
                     raise CannotCompile(line, "effect", f"`{name}` does `{ast.unparse(n)[:50]}` to what lives on")
         free = naming.loaded(node.body) - given - naming.bound(node.body)
         self.reads |= {n for n in free if n in self.values}

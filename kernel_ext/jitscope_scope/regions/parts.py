@@ -6,10 +6,12 @@ import ast
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from types import ModuleType
 from typing import TypeVar
 
 import numpy as np
 
+from .compiled import text_of
 from .homes import Home
 from .watching import Visit
 
@@ -50,6 +52,14 @@ class EditText:
         """The edit with its own tests before the call."""
         return replace(self, call=self._under(self.tests, body)) if self.tests else self
 
+    def of_same_functions(self, names: Iterable[str], visit: Visit) -> EditText:
+        """The edit that asks whether these names stand for the functions that were seen."""
+        ours = free_name("compiled_regions", visit, "jitscope_scope.regions.compiled")
+        tests = same_functions(names, visit, ours).values()
+        more = [f"import jitscope_scope.regions.compiled as {ours}"] if tests else []
+        imports = tuple(dict.fromkeys([*self.imports, *more]))
+        return replace(self, tests=(*tests, *self.tests), imports=imports)
+
     def _under(self, tests: Sequence[str], body: Sequence[ast.stmt]) -> tuple[str, ...]:
         plain = [line for s in body for line in ast.unparse(s).splitlines()]
         call = [f"if {' and '.join(tests)}:", *(f"    {line}" for line in self.call)]
@@ -68,6 +78,19 @@ def numpy_in(values: dict[str, object]) -> str:
     name = next((n for n, v in values.items() if v is np), "numpy")
     values.setdefault(name, np)
     return name
+
+
+def same_functions(names: Iterable[str], visit: Visit, ours: str) -> dict[str, str]:
+    """What has to be true, by name, of functions and modules that may be others in another run: variables of the function that the region stands
+    in, and what goes by another name than its own."""
+    found = {n: visit.values.get(n, visit.around.get(n)) for n in sorted(names)}
+    named = lambda n, v: isinstance(v, ModuleType) or getattr(v, "__name__", n) == n
+    open_ones = {
+        n: v for n, v in found.items() if isinstance(v, ModuleType) or (callable(v) and not isinstance(v, type))
+    }
+    return {
+        n: f"{ours}.text_of({n}) == {text_of(v)!r}" for n, v in open_ones.items() if n in visit.own or not named(n, v)
+    }
 
 
 def allowed_in(home: Home, values: Iterable[object] = ()) -> float:

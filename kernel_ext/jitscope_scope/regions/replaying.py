@@ -15,6 +15,7 @@ from pathlib import Path
 from .answers import CannotCompile
 from .clock import work
 from .differences import Differences, joined
+from .naming import root_of
 from .proving import compared, largest
 
 
@@ -107,16 +108,19 @@ class Replay:
 
 def harmless(sources: list[str]) -> bool:
     """Whether the cells may be run again: nothing in them reads or writes files, asks the system, or comes from other libraries."""
-    for source in sources:
-        for node in ast.walk(ast.parse(source)):
-            if isinstance(node, ast.Import) and any(a.name.partition(".")[0] not in _MODULES for a in node.names):
-                return False
-            if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] not in _MODULES:
-                return False
-            if isinstance(node, ast.Call):
-                name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-                if name in _EFFECTS:
-                    return False
+    nodes = [n for source in sources for n in ast.walk(ast.parse(source))]
+    own = {n.name for n in nodes if isinstance(n, ast.FunctionDef)}
+    imported = [n for n in nodes if isinstance(n, (ast.Import, ast.ImportFrom))]
+    known = {a.asname or a.name.partition(".")[0] for n in imported for a in n.names}
+    for n in imported:
+        names = [n.module or ""] if isinstance(n, ast.ImportFrom) else [a.name for a in n.names]
+        if any(name.partition(".")[0] not in _MODULES for name in names):
+            return False
+    for f in (n.func for n in nodes if isinstance(n, ast.Call)):
+        name = f.attr if isinstance(f, ast.Attribute) else getattr(f, "id", "")
+        of_cells = name in own and not (isinstance(f, ast.Attribute) and root_of(f) in known)
+        if name in _EFFECTS and not of_cells:
+            return False
     return True
 
 

@@ -211,7 +211,12 @@ class Roots:
 
     def needs(self, part: Part, ours: str) -> None:
         """Notes that the region depends on what a part is when it begins."""
-        if isinstance(part, Function) and part.text is not None and part.value is not None and "." in part.text:
+        if (
+            isinstance(part, Function)
+            and part.text is not None
+            and part.value is not None
+            and not part.text.isidentifier()
+        ):
             self.tests[part.text] = f"{ours}.text_of({part.text}) == {text_of(part.value)!r}"
 
     def named_class(self, kind: type) -> str:

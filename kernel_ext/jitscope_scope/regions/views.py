@@ -51,7 +51,9 @@ def _by_itself(
     if value_of is not None and (root := _root_of_views(value_of)) is not None:
         free = naming.loaded([value_of]) - {root}
         known = free <= (visit.values.keys() - made_inside) | (loops & set(outs))
-        old = root not in made_inside and shares(visit.live.get(root), visit.ends[name])
+        of, value = visit.live.get(root), visit.ends[name]
+        apart = isinstance(of, np.ndarray) and isinstance(value, np.ndarray) and not shares(of, value)
+        old = root not in made_inside and not apart
         if known and (old or _is_of_last_turn(s, value_of, name, body, visit, outs)):
             return f"{name} = {ast.unparse(value_of)}"
     if isinstance(s, ast.For) and not naming.breaks(s.body):
@@ -64,7 +66,12 @@ def _is_of_last_turn(
 ) -> bool:
     """Whether a statement names a part of an array that is no view itself, and that the statements right before it make."""
     root = _root_of_views(view)
-    if root not in outs or not _is_the_view(view, visit.ends[name], visit) or view_again(root, body, visit, outs):
+    if (
+        root is None
+        or root not in outs
+        or not _is_the_view(view, visit.ends[name], visit)
+        or view_again(root, body, visit, outs)
+    ):
         return False
     nodes = [*naming.statements(body)]
     blocks = [body, *(b for n in nodes for f in ("body", "orelse") if (b := getattr(n, f, None)))]

@@ -130,3 +130,93 @@ def test_counts_that_would_be_longer_are_those_of_the_run(monkeypatch) -> None:
 )
 def test_a_loop_without_a_turn_binds_nothing(program: Program, change: str, monkeypatch) -> None:
     _run_again(program, change, monkeypatch)
+
+
+GIVEN, ALIAS, KEPT, OF_NUMPY, IN_OBJECT = parsed("""
+=== a function that is given
+x = rng.random(4)
+def up(x):
+    return x + 0.1 * np.cos(x)
+def down(x):
+    return x - 0.1 * np.sin(x)
+def run(f, x):
+    for k in range(30):
+        x = f(x)
+    return x
+f = up
+---
+seen = run(f, x)
+=== another name of a function
+x = rng.random(4)
+def up(x):
+    return x + 0.1 * np.cos(x)
+def down(x):
+    return x - 0.1 * np.sin(x)
+f = up
+---
+s = x
+for k in range(30):
+    s = f(s)
+=== functions in a dict
+x = rng.random(4)
+def up(x):
+    return x + 0.1 * np.cos(x)
+def down(x):
+    return x - 0.1 * np.sin(x)
+steps = {"a": up, "rate": 0.5}
+---
+s = x
+for k in range(30):
+    s = steps["a"](s) * steps["rate"]
+=== a function of NumPy's that is given
+x = rng.random(4); f, down = np.cos, np.sin
+def run(f, x):
+    for k in range(30):
+        x = 0.5 * f(x)
+    return x
+---
+seen = run(f, x)
+=== a function that is given beside an object
+class World:
+    def __init__(self):
+        self.x = 1.0
+    def step(self, rate):
+        self.x += 0.1 * rate
+def up(t):
+    return 0.5 * t
+def down(t):
+    return -0.2 * t + 1.0
+def run(policy):
+    world = World()
+    for k in range(30):
+        world.step(policy(k))
+    return world.x
+f = up
+---
+seen = run(f)
+""")
+
+
+@pytest.mark.parametrize(
+    ("program", "change"),
+    [
+        (GIVEN, "f = down"),
+        (GIVEN, "f = lambda x: 0.3 * x"),
+        (ALIAS, "f = down"),
+        (KEPT, "steps['a'] = down"),
+        (OF_NUMPY, "f = down"),
+        (IN_OBJECT, "f = down"),
+    ],
+)
+def test_another_function_is_called_where_it_is_another(program: Program, change: str, monkeypatch) -> None:
+    """The edit is made in the run that is watched, with the function that was called then."""
+    regions, _ = watched(program, monkeypatch)
+    assert "compile" in [r.verdict for r in regions]
+    plain, other = names_of(program, 0), names_of(replace(program, before=applied(program.before, regions, 1)), 0)
+    for text in ("pass", change, "f = globals().get('up', f) if 'f' in globals() else None"):
+        for names, cell in ((plain, program.cell), (other, applied(program.cell, regions, 2))):
+            exec(text, names)
+            exec(compile(cell, "<cell>", "exec"), names)
+        for n in ("seen", "s"):
+            if n in plain:
+                same(plain[n], other[n], n)
