@@ -106,6 +106,7 @@ OPS = [
     "sort_networks",
     "sort",
     "approximate",
+    "small_systems",
     "linalg",
     "householder",
     "eigen",

@@ -10,6 +10,7 @@ from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of
 from ..core.primitive import Primitive
 from ..symbolic.dimension import min_dim
+from ..xla.cpu_tuning import SMALL_SYSTEMS
 from .dot import dot_general
 from .elementwise import abs_p, conj_p, div_p, eq_p, ge_p, max_p, sqrt_p
 from .families import Discrete, add_tangents, check_kind, is_linear, is_zero, pure, same_dtype, zero_of
@@ -36,6 +37,13 @@ from .linear import (
     sub_p,
     transpose,
     where,
+)
+from .small_systems import (
+    WORDS,
+    are_small_systems,
+    cholesky_side_by_side,
+    lu_side_by_side,
+    triangular_solve_side_by_side,
 )
 from .sort import sort_p
 
@@ -174,6 +182,9 @@ class Cholesky(LastAxesPrimitive):
         aval = ctx.avals_in[0]
         if not aval.size:
             return a
+        if are_small_systems(ctx.module.platform, aval):
+            ctx.rewritten(WORDS, SMALL_SYSTEMS)
+            return cholesky_side_by_side(ctx, a)
         status = ShapedArray(aval.shape[:-2], np.dtype(np.int32))
         found, info = ctx.lapack("potrf", [a], [aval], [aval, status], [(0, 0)], uplo="L")
         checked = valid_or_nan(ctx, found, aval, info, status.shape)
@@ -263,6 +274,10 @@ class TriangularSolve(Primitive):
     def lower(self, ctx, a, b, /, *, left_side, lower, transpose_a, conjugate_a, unit_diagonal):
         if not ctx.avals_in[1].size:
             return b
+        if are_small_systems(ctx.module.platform, *ctx.avals_in):
+            ctx.rewritten(WORDS, SMALL_SYSTEMS)
+            own = {"left_side": left_side, "lower": lower, "transpose_a": transpose_a, "unit_diagonal": unit_diagonal}
+            return triangular_solve_side_by_side(ctx, a, b, **own)
         how = ("C" if conjugate_a else "T") if transpose_a else "N"
         if conjugate_a and not transpose_a:
             a = ctx.inline(lambda a, b: conjugate(a), a, b)
@@ -369,6 +384,9 @@ class LU(LastAxesPrimitive):
         aval, (_, pivot_aval, order_aval) = ctx.avals_in[0], ctx.avals_out
         if not aval.size:
             return [a, ctx.zeros(pivot_aval), ctx.iota(order_aval, order_aval.ndim - 1)]
+        if are_small_systems(ctx.module.platform, aval):
+            ctx.rewritten(WORDS, SMALL_SYSTEMS)
+            return lu_side_by_side(ctx, a)
         status = ShapedArray(aval.shape[:-2], np.dtype(np.int32))
         found, pivots, _ = ctx.lapack("getrf", [a], [aval], [aval, pivot_aval, status], [(0, 0)])
         # What LAPACK reports here is that U is singular, which is no failure.
