@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import platform
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from importlib import metadata
+from pathlib import Path
 from typing import Literal, NamedTuple
 
 from jitscope.xla import versions
@@ -50,6 +52,7 @@ def look() -> Iterator[Finding]:
     yield from _jax()
     yield from map(_optional, _OPTIONAL)
     yield _graphviz()
+    yield from _large_arrays(_page_mode())
 
 
 def _jaxlib() -> Finding:
@@ -179,3 +182,54 @@ def _graphviz() -> Finding:
     if shutil.which("dot") is None:
         return Finding("Graphviz", "missing", "`dot` is not on the path; graphs are laid out without it")
     return Finding("Graphviz", "ok", "`dot` is on the path")
+
+
+_LARGE_PAGES = "glibc.malloc.hugetlb=1"
+_ADDITION = """
+import time
+import jitscope as jx, jitscope.numpy as jnp
+x, add = jnp.ones(16_000_000), jx.jit(lambda x: x + 1)
+seconds = []
+for _ in range(7):
+    start = time.process_time()
+    add(x).block_until_ready()
+    seconds.append(time.process_time() - start)
+print(min(seconds[1:]))
+"""
+
+
+def _page_mode() -> str:
+    """Linux's word for when memory comes in large pages (always, madvise, never); "" on other systems."""
+    try:
+        modes = Path("/sys/kernel/mm/transparent_hugepage/enabled").read_text(encoding="ascii")
+    except OSError:
+        return ""
+    return next((mode.strip("[]") for mode in modes.split() if mode.startswith("[")), "")
+
+
+def _large_arrays(mode: str) -> Iterator[Finding]:
+    """Whether arrays of more than 32 MB, which glibc gets from Linux anew each time, come in pages of 4 kB although they need not."""
+    set_already = os.environ.get("GLIBC_TUNABLES", "")
+    if mode != "madvise" or platform.libc_ver()[0] != "glibc" or "glibc.malloc.hugetlb" in set_already:
+        return
+    tunables = f"{set_already}:{_LARGE_PAGES}".lstrip(":")
+    plain, large = (_seconds(_ADDITION, {**os.environ, **more}) for more in ({}, {"GLIBC_TUNABLES": tunables}))
+    if not plain or not large or plain < 1.5 * large:
+        return
+    yield Finding(
+        "large arrays",
+        "missing",
+        f"adding 1 to 64 MB takes {plain / large:.1f} times what it takes with large pages, which this Linux gives on demand",
+        f"start Python with GLIBC_TUNABLES={tunables} in its environment (a kernel: in `env` of its kernel.json)",
+    )
+
+
+def _seconds(program: str, environment: dict[str, str]) -> float:
+    """The number that a program in a process of its own prints; 0 where it prints none."""
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", program], capture_output=True, text=True, timeout=_LIMIT, env=environment
+        )
+        return float(done.stdout)
+    except (subprocess.TimeoutExpired, OSError, ValueError):
+        return 0.0

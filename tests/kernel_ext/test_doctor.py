@@ -41,3 +41,23 @@ def test_numbers_that_are_wrong_are_found() -> None:
     wrong = doctor._PROGRAMS.replace("20_000 * np.log(4.5)", "1.0").replace("x.sum(0)", "x.sum(0) + 1")
     found = doctor._run("programs", wrong, "right").found
     assert found == "scan gives wrong numbers; a large sum of logarithms gives wrong numbers"
+
+
+def test_what_large_pages_would_give_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    times = {"": 4.0, doctor._LARGE_PAGES: 1.0}
+    measured = lambda program, environment: times[environment.get("GLIBC_TUNABLES", "")]
+    monkeypatch.delenv("GLIBC_TUNABLES", raising=False)
+    monkeypatch.setattr(doctor.platform, "libc_ver", lambda: ("glibc", "2.36"))
+    monkeypatch.setattr(doctor, "_seconds", measured)
+    (told,) = doctor._large_arrays("madvise")
+    assert "4.0 times" in told.found and f"GLIBC_TUNABLES={doctor._LARGE_PAGES} " in told.advice
+    times[doctor._LARGE_PAGES] = 3.9
+    assert not list(doctor._large_arrays("madvise")) and not list(doctor._large_arrays("always"))
+    times[doctor._LARGE_PAGES] = 1.0
+    monkeypatch.setenv("GLIBC_TUNABLES", "glibc.malloc.hugetlb=0")
+    assert not list(doctor._large_arrays("madvise"))
+
+
+def test_a_program_that_prints_no_number_has_no_seconds() -> None:
+    assert doctor._seconds("print(0.5)", {}) == 0.5
+    assert doctor._seconds("raise ValueError", {}) == 0.0
