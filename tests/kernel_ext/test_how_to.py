@@ -19,4 +19,6 @@ def test_each_answer_runs(shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         kinds += [document["kind"] for document in ran.documents]
     assert {"recompilations", "profile", "timing", "nan-hunt", "memory"} <= {*kinds}
     assert {"step.html", "step.svg"} <= {path.name for path in tmp_path.iterdir()}
-    assert len(BLOCKS) == len(re.findall("^## ", PAGE.read_text(encoding="utf-8"), re.MULTILINE)) + 1
+    page = PAGE.read_text(encoding="utf-8")
+    commands = re.findall(r"^```sh$", page, re.MULTILINE)
+    assert len(BLOCKS) + len(commands) == len(re.findall("^## ", page, re.MULTILINE)) + 1
