@@ -10,6 +10,8 @@ import pytest
 
 import jitscope
 from jitscope_kernel import user_calls
+from jitscope_scope.observe.comparing.sides import side_of
+from jitscope_scope.observe.memory import names_of
 from jitscope_widgets import validate
 from tests.kernel_ext.conftest import bare_shell  # noqa: F401
 
@@ -74,6 +76,19 @@ def test_a_call_is_compiled_and_not_run(watcher, case, called):
     assert re.search(r'op_name="jit\([^)]*\)/', seen.hlo) and "ROOT" in seen.hlo
     assert seen.memory["peak"] > 0
     assert all(k["paths"] for k in seen.kernels if k["kind"] != "copy")
+
+
+def test_arguments_are_called_by_their_own_names_where_others_are_not_read(watcher):
+    f = jax.jit(lambda unread, tree, skipped, v, w: (tree["b"] * v.sum(), w + 1), donate_argnums=4)
+    seen = jitscope.inspect(f)(x, {"a": x, "b": x}, x, x.T, jnp.arange(3))
+    after = seen.document["fusion"]["after"]["nodes"]
+    assert [(n["label"], *n["types"]) for n in after if n["kind"] == "input"] == [
+        ("tree['b']", "f32[3,4]"),
+        ("v", "f32[4,3]"),
+        ("w", "s32[3]"),
+    ]
+    assert names_of(seen._row).arguments == [(2, "tree['b']"), (4, "v"), (5, "w")]
+    assert side_of(seen._row, seen._given).donated == ["w"]
 
 
 def test_what_was_compiled_before_it_was_watched_is_compiled_again():

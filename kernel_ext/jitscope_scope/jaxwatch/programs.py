@@ -150,11 +150,6 @@ class Entry:
             return self._module.operation.get_asm(enable_debug_info=True, large_elements_limit=large)
 
     @property
-    def kept(self) -> list[int] | None:
-        """Which of the arguments the program takes, where that is known."""
-        return self._kept
-
-    @property
     def origins(self) -> str:
         hlo_module.text(hlo_module.optimized(self.executable), metadata=True)  # which finds out what is foreign
         if self._loaded and not self.lineage.own:

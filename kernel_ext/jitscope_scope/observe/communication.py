@@ -312,8 +312,7 @@ def _values_of_library(row: Row, computations: Sequence[Computation]) -> list[La
     entry = next(c for c in computations if c.is_entry)
     parameters = sorted((i for i in entry.instructions if i.opcode == "parameter"), key=lambda i: int(i.literal))
     names = names_of(row)
-    kept = row.entry.kept if row.entry.kept is not None else range(len(row.jaxpr.invars))
-    arguments = [(names.arguments[n][1], row.jaxpr.invars[n].aval) for n in kept if n < len(names.arguments)]
+    arguments = [(name, aval) for (_, name), aval in zip(names.arguments, row.entry.argument_avals)]
     results = [(name, v.aval) for name, v in zip(names.results, row.jaxpr.outvars)]
     taken, given = [i.type for i in parameters], types_in(entry.root.type)
     found: list[LaidValue] = []

@@ -48,10 +48,14 @@ def result_names(jaxpr: Jaxpr) -> list[str]:
 
 def argument_names(jaxpr: Jaxpr | None, takes: Any, count: int) -> list[tuple[int | None, str]]:
     """What a program's own arguments are called, with their numbers in the call: captured arrays first, which have none, then those of the
-    call that it reads, of which there are `count` where nothing is known of what it `takes`."""
+    call that it reads, of which there are `count` where nothing is known of what it `takes`. A jaxpr of jax's has these alone."""
     debug = jaxpr.debug if jaxpr else NO_DEBUG
     hidden, kept = takes.arguments if takes is not None else (0, list(range(count)))
-    return [*((None, f"captured array {i}") for i in range(hidden)), *((i, debug.argument(i)) for i in kept)]
+    places = range(len(kept)) if jaxpr and len(jaxpr.invars) == len(kept) else kept
+    return [
+        *((None, f"captured array {i}") for i in range(hidden)),
+        *((i, debug.argument(place)) for i, place in zip(kept, places)),
+    ]
 
 
 _NONE: list[Any] = []

@@ -16,6 +16,7 @@ from jitscope.core.errors import Unavailable
 from jitscope.core.jaxpr import Jaxpr
 from jitscope.xla.program import Executable, compile_options
 
+from ..graph import argument_names
 from ..ledger import Row, ledger
 from ..rerunning import Rerun, rerun_of
 
@@ -47,7 +48,10 @@ class Side:
     def donated(self) -> list[str]:
         """The names of the arguments that the program may overwrite."""
         takes = self.row.takes
-        return [self.jaxpr.debug.argument(n) for n in takes.donated] if takes is not None else []
+        if takes is None:
+            return []
+        names = dict(argument_names(self.jaxpr, takes, len(self.jaxpr.invars)))
+        return [names.get(n, self.jaxpr.debug.argument(n)) for n in takes.donated]
 
     @property
     def argument_types(self) -> list[str]:
