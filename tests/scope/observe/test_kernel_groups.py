@@ -11,6 +11,7 @@ import pytest
 
 import jitscope.numpy as jnp
 from jitscope_scope import observe
+from jitscope_scope.observe.groups.kernels import Origins, grouped_operations
 from jitscope_scope.observe.groups.order import together
 from jitscope_widgets.view.inline import words
 from jitscope_widgets.view.parts import Grouped, Row
@@ -116,8 +117,41 @@ def test_what_is_of_one_origin_comes_together(chains: Any, readers: dict[int, li
     assert "".join(map(str, together(names, [tuple(chain) for chain in chains], told))) == order
 
 
-def test_a_function_is_one_group_of_the_program_before_passes() -> None:
-    """XLA has its operations among those of others."""
-    document = observe.compilation_document(row_of(transformer.program, *transformer.arguments()))["fusion"]["before"]
-    top = [node["label"] for node in document["nodes"] if node["scope"] is None and node["kind"] == "group"]
-    assert top.count("model") == top.count("model (backward)") == 1
+def test_the_parts_of_a_large_program_are_a_few_groups_before_and_after_passes() -> None:
+    """XLA has the operations of a function among those of others, and fuses those of several."""
+    document = observe.compilation_document(row_of(transformer.program, *transformer.arguments()))["fusion"]
+    for level in ("before", "after"):
+        boxes = [n for n in document[level]["nodes"] if n["scope"] is None and n["kind"] not in ("input", "output")]
+        labels = [node["label"] for node in boxes if node["kind"] == "group" and node["what"] != "tree"]
+        assert labels.count("model") <= 2 and labels.count("model (backward)") <= 2 and "model" in labels, level
+        assert len(boxes) <= 30, level
+
+
+def _node(ident: str, kind: str, scope: str | None = None, paths: tuple[str, ...] = ()) -> Any:
+    return {"id": ident, "kind": kind, "label": ident, "scope": scope, "paths": [*paths], "positions": []}
+
+
+@pytest.mark.parametrize(("others", "where"), [(40, {"fused": "B", "copy": "B", "zero": "A"}), (2, {})])
+def test_of_a_long_level_what_has_several_origins_or_none_is_in_a_group_too(others: int, where: dict[str, str]) -> None:
+    """A kernel is where its last operation is, and a copy of no known origin where it is read; of a short level both stand outside."""
+    jaxpr = [_node("A", "group"), _node("B", "group")]
+    jaxpr += [_node(f"{group}/{n}", "equation", group, (f"{group}/{n}",)) for group in "AB" for n in range(others)]
+    own = [_node(f"{group}{n}", "instruction", None, (f"{group}/{n}",)) for group in "AB" for n in range(others)]
+    zero, copy, fused = _node("zero", "constant"), _node("copy", "instruction"), _node("fused", "fusion")
+    members = [_node("first", "instruction", "fused", ("A/0",)), _node("last", "instruction", "fused", ("B/0",))]
+    mixed = [
+        node
+        for n in range(others)
+        for node in (fused | {"id": f"f{n}"}, *(m | {"id": f"{m['id']}{n}", "scope": f"f{n}"} for m in members))
+    ]
+    edges = [
+        {"from": a, "to": b}
+        for a, b in (("zero", "A0"), ("zero", "B0"), ("A0", "first"), ("copy", "last"), ("last", "B1"))
+    ]
+    nodes = [zero, copy, *own, fused, *members, *mixed]
+    found = grouped_operations(nodes, edges, Origins({"nodes": jaxpr}))  # type: ignore[arg-type,typeddict-item]
+    named = {node["id"]: node for node in found}
+    scopes = {ident: named[ident]["scope"] for ident in ("fused", "copy", "zero")}
+    assert {ident: named[scope]["label"] for ident, scope in scopes.items() if scope} == where
+    assert {named["first"]["scope"], named["last"]["scope"]} == {"fused"}
+    assert sorted(node["id"] for node in found if node["kind"] != "group") == sorted(node["id"] for node in nodes)

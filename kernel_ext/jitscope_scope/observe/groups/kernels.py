@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from .blocks import group_node
+from .lines import MOST
 from .order import readers_beside, together
 from .trees import gathered
 
@@ -22,13 +23,17 @@ class Origin(NamedTuple):
     what: str
 
 
+Chain = tuple[Origin, ...]
+"""What is round something, outermost first."""
+
+
 class Origins:
     """The groups and scopes round the equations of a jaxpr's graph, by path, outermost first."""
 
     def __init__(self, graph: GraphDocument | None = None):
-        self.chains: dict[str, tuple[Origin, ...]] = {}
+        self.chains: dict[str, Chain] = {}
         self.nodes: dict[str, GraphNode] = {}
-        around: dict[str | None, tuple[Origin, ...]] = {None: ()}
+        around: dict[str | None, Chain] = {None: ()}
         for node in graph["nodes"] if graph else ():
             chain = around.get(node["scope"], ())
             if node["kind"] in ("group", "scope"):
@@ -37,18 +42,18 @@ class Origins:
             for path in node["paths"]:
                 self.chains[path] = chain
 
-    def around(self, paths: Iterable[str]) -> tuple[Origin, ...]:
+    def around(self, paths: Iterable[str]) -> Chain:
         """What is round all equations with these paths; nothing where one of them is not known."""
         return _common([self.chains.get(path, ()) for path in paths])
 
-    def inside(self, paths: Sequence[str]) -> tuple[Origin, ...]:
+    def inside(self, paths: Sequence[str]) -> Chain:
         """What is round all in a loop, branch or call that stems from these paths: what is round these, and the scope that they are."""
         nodes = [self.nodes[path] for path in paths[:1] if len(paths) == 1 and path in self.nodes]
         own = tuple(Origin(node["id"], node["label"], node.get("what", "function")) for node in nodes)
         return (*self.around(paths), *own)
 
 
-def _common(chains: Sequence[tuple[Origin, ...]]) -> tuple[Origin, ...]:
+def _common(chains: Sequence[Chain]) -> Chain:
     """The beginning that all chains share."""
     if not chains:
         return ()
@@ -57,15 +62,29 @@ def _common(chains: Sequence[tuple[Origin, ...]]) -> tuple[Origin, ...]:
     return first[:length]
 
 
-def _after(known: tuple[Origin, ...], chain: tuple[Origin, ...]) -> tuple[Origin, ...]:
+def _after(known: Chain, chain: Chain) -> Chain:
     """A chain without what is known to be round it."""
     return chain[len(_common([known, chain])) :]
 
 
 def grouped_operations(nodes: Sequence[GraphNode], edges: Sequence[GraphEdge], origins: Origins) -> list[GraphNode]:
     """The nodes of an HLO graph with groups: arguments and results by their trees, operations by the groups of their origin. Those of one
-    origin come one after the other, as far as values flow so."""
+    origin come one after the other, as far as values flow so. In a long level, a kernel of several origins is where its last operation is, and
+    what has no origin is where it is read."""
     return _Writer(nodes, edges, origins).written()
+
+
+class _Placed(NamedTuple):
+    """The nodes of a scope in their order, with what is round each; so many of that are round all of them."""
+
+    nodes: list[GraphNode]
+    chains: list[Chain]
+    depth: int
+
+    def boxes(self) -> int:
+        """How many boxes they are, with one for those that follow each other in one group."""
+        keys = [chain[self.depth : self.depth + 1] for chain in self.chains]
+        return sum(not key or key != before for key, before in zip(keys, [(), *keys]))
 
 
 class _Writer:
@@ -83,18 +102,43 @@ class _Writer:
         self.scope(None)
         return self.out
 
-    def scope(self, scope: str | None, known: tuple[Origin, ...] = ()) -> None:
+    def scope(self, scope: str | None, known: Chain = ()) -> None:
         """`known` is round the scope already, and no group again in it."""
         nodes = self.inside.get(scope, [])
         inputs, outputs = ([n for n in nodes if n["kind"] == kind] for kind in ("input", "output"))
         own = [n for n in nodes if n["kind"] not in ("input", "output")]
         self.out += gathered(inputs, "in", scope) if scope is None else inputs
-        chains = [_after(known, self.origins.around(self._paths(n))) for n in own]
-        order = together([n["id"] for n in own], chains, self.readers)
-        own, chains = [own[n] for n in order], [chains[n] for n in order]
-        told = [c for n, c in zip(own, chains) if n["kind"] != "constant"]
-        self._runs(own, chains, 0, len(own), len(_common(told)), scope)
+        placed = self._ordered(own, [_after(known, self.origins.around(self._paths(n))) for n in own])
+        if placed.boxes() > MOST:
+            placed = self._ordered(own, self._by_results(own, known))
+        self._runs(placed.nodes, placed.chains, 0, len(own), placed.depth, scope)
         self.out += gathered(outputs, "out", scope) if scope is None else outputs
+
+    def _ordered(self, nodes: list[GraphNode], chains: list[Chain]) -> _Placed:
+        order = together([node["id"] for node in nodes], chains, self.readers)
+        nodes, chains = [nodes[n] for n in order], [chains[n] for n in order]
+        told = [chain for node, chain in zip(nodes, chains) if node["kind"] != "constant"]
+        return _Placed(nodes, chains, len(_common(told)))
+
+    def _by_results(self, nodes: list[GraphNode], known: Chain) -> list[Chain]:
+        """What is round each node: of a kernel, round its last operation; of what has no origin, round all that reads it, or the first."""
+        ids = [node["id"] for node in nodes]
+        order = together(ids, [()] * len(ids), self.readers)
+        places = {ids[n]: place for place, n in enumerate(order)}
+        found: dict[str, Chain] = {}
+        for n in reversed(order):
+            if self._paths(nodes[n]):
+                found[ids[n]] = _after(known, self._of_result(nodes[n]))
+            else:
+                readers = sorted((one for one in self.readers.get(ids[n], ()) if one in found), key=places.__getitem__)
+                read = [found[reader] for reader in readers]
+                found[ids[n]] = _common(read) or next(iter(read), ())
+        return [found[ident] for ident in ids]
+
+    def _of_result(self, node: GraphNode) -> Chain:
+        members = self.inside.get(node["id"], ()) if node["kind"] != "scope" else ()
+        of_members = (self.origins.around(self._paths(member)) for member in reversed(members))
+        return next(filter(None, of_members), None) or self.origins.around(self._paths(node))
 
     def _paths(self, node: GraphNode) -> set[str]:
         return {*node["paths"], *(p for member in self.inside.get(node["id"], ()) for p in self._paths(member))}
@@ -102,7 +146,7 @@ class _Writer:
     def _runs(
         self,
         nodes: list[GraphNode],
-        chains: list[tuple[Origin, ...]],
+        chains: list[Chain],
         start: int,
         end: int,
         depth: int,
