@@ -22,7 +22,7 @@ def stands_out(document: Document | None) -> str:
 
 def _first_nan(values: Document) -> str:
     row = next((row for row in values.get("rows", ()) if row["nan"] and not row.get("written")), None)
-    if row is None:
+    if row is None or values.get("left_out"):  # `where` chose others: nobody has to mend that
         return ""
     positions = dict(enumerate(values["lines"]))
     return f"first NaN: line {positions[row['line']]['line']}" if row["line"] in positions else "NaN"

@@ -393,9 +393,17 @@ def test_a_nan_that_the_program_has_as_a_constant_is_no_find():
     assert not unusual({"instruments": {"values": document}})
 
 
+def test_a_nan_that_no_result_has_is_told_and_stands_out_of_nothing():
+    document, result = looked(lambda x: jnp.where(x > 0, jnp.log(x), 0).sum(), np.asarray([-1, 1, 2], np.float32))
+    assert np.isfinite(result) and document["left_out"]
+    assert document["rows"][document["first_bad"]]["label"] == "log"
+    assert document["sentence"].endswith("the first with NaN is log, and no result has any.")
+    assert not unusual({"instruments": {"values": document}})
+
+
 def test_a_constant_nan_that_is_chosen_is_found_where_it_is_chosen():
     document, result = looked(lambda *args: guarded(*args), np.ones((3, 4), np.float32), np.float32(9))
-    assert np.isnan(result)
+    assert np.isnan(result) and "left_out" not in document
     first = document["rows"][document["first_bad"]]
     assert first["label"].startswith("select") and not first.get("written")
     bad = sum(bool(row["nan"] or row["inf"]) for row in document["rows"])

@@ -121,6 +121,8 @@ class ValuesDocument(TypedDict):
     rows: list[ValueRow]
     first_bad: int | None
     """The first row with NaN or infinity."""
+    left_out: NotRequired[bool]
+    """There is such a row, and the results are all finite."""
     details: list[ValueDetail]
     loops: list[LookedLoop]
     lines: list[Position]

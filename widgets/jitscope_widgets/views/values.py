@@ -87,7 +87,7 @@ def _table(document: Document) -> Table:
     rows = document["rows"]
     here = words.mostly_in(document["lines"])
     details = {(one["path"], one["result"]): one for one in document["details"]}
-    order = sorted(range(len(rows)), key=lambda at: not is_bad(rows[at]))
+    order = sorted(range(len(rows)), key=lambda at: (not is_bad(rows[at]), bool(rows[at].get("written"))))
     looked = [at for at in order if (rows[at]["path"], rows[at]["result"]) in details]
     opened = document["first_bad"] if document["first_bad"] is not None else next(iter(looked), None)
     found = [

@@ -53,6 +53,7 @@ class Values(Follower):
         self.names = _names(closed)
         results = list(dict.fromkeys(a for a in closed.jaxpr.outvars if isinstance(a, Var)))
         self.of_results = {key for var in results[-RESULTS:] for key in _makers(closed.jaxpr, var, "")}
+        self.results = [next(_makers(closed.jaxpr, var, ""), None) for var in results]
         self.all_of_them = all_of_them
         self.asked: tuple[str, int] | None = None
         self.iteration: int | None = None
@@ -132,11 +133,13 @@ class Values(Follower):
                 found["written"] = True
             rows.append(found)
         first = next((n for n, row in enumerate(rows) if not_finite(row) and not row.get("written")), None)
+        results = [self.summaries[key] for key in self.results if key in self.summaries]
+        left_out = first is not None and not any(one.nan or one.inf for one in results)
         return {
             "kind": "values",
             "version": 1,
             "title": title,
-            "sentence": _sentence(rows, first),
+            "sentence": _sentence(rows, first, left_out),
             "rows": rows,
             "first_bad": first,
             "details": list(self.details.values()),
@@ -145,6 +148,7 @@ class Values(Follower):
             "differs": differs,
             "remarks": list(remarks),
             "cost": quantity(seconds, "s", note="the program was run equation by equation, and once as it is compiled"),
+            **({"left_out": True} if left_out else {}),
         }
 
 
@@ -229,7 +233,7 @@ def not_finite(row: Statistics) -> bool:
     return bool(row["nan"] or row["inf"])
 
 
-def _sentence(rows: Sequence[ValueRow], first: int | None) -> str:
+def _sentence(rows: Sequence[ValueRow], first: int | None, left_out: bool) -> str:
     count = counted(len(rows), "value")
     copies = sum(bool(row.get("written")) for row in rows)
     if first is None:
@@ -243,4 +247,5 @@ def _sentence(rows: Sequence[ValueRow], first: int | None) -> str:
     row = rows[first]
     what = "NaN" if row["nan"] else "an infinity"
     beside = f", beside {counted(copies, 'copy')} of one that the program has as a constant" if copies else ""
-    return f"{count}, {bad:,} of them with NaN or infinity{beside}; the first with {what} is {row['label']}."
+    after = ", and no result has any" if left_out else ""
+    return f"{count}, {bad:,} of them with NaN or infinity{beside}; the first with {what} is {row['label']}{after}."
