@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, Position, expect
 
+import jitscope as jx
+from jitscope_scope import observe
 from jitscope_widgets.quantities import show
 from tests.browser.audit import assert_readable
 from tests.browser.bare import Bare, Kernel
@@ -15,6 +17,7 @@ from tests.browser.notebook import SCREENSHOTS
 from tests.browser.view import View
 from tests.extent import full, looks
 from tests.programs.documents import document_of
+from tests.programs.rows import row_of
 
 
 Document = dict[str, Any]
@@ -248,6 +251,23 @@ def test_the_outline_counts_what_the_groups_hold(bare: Bare, training: Document)
     assert attention[0].endswith(f"in each of {len(blocks)}")
     assert attention[1] == f"{sum(node['count'] for node in blocks):,}"
     assert 0 < int(rows["opt.update"][2].replace(",", "")) <= training["fusion"]["summary"]["kernels"]
+
+
+def _halved(x: Any) -> Any:
+    return jx.lax.cond(x.sum() > 9, lambda v: v / 2, lambda v: v, x)
+
+
+def _settled(x: Any) -> Any:
+    return _halved(jx.lax.while_loop(lambda v: v.sum() > 9, _halved, x)) + 1
+
+
+def test_the_outline_counts_no_branches_or_bodies(bare: Bare) -> None:
+    """These are boxes in the graph, and no equations."""
+    document = observe.compilation_document(row_of(lambda x: _settled(x) * 2, jx.numpy.ones(9)))
+    rows = outline(shown(bare, document))
+    for node in document["graph"]["nodes"]:
+        if node.get("what") == "function":
+            assert rows[node["label"]][1] == f"{node['count']:,}", node["label"]
 
 
 def test_a_row_of_the_outline_is_shown_in_the_graph(bare: Bare, training: Document) -> None:

@@ -95,7 +95,7 @@ class Outlined {
     if (count === undefined) {
       count = 0;
       for (const node of this.children.get(id) ?? [])
-        count += (node.kind === "equation" || node.kind === "scope" ? 1 : 0) + this.equations(node.id);
+        count += (node.kind !== "group" && node.paths.length ? 1 : 0) + this.equations(node.id); // a branch or body has no path
       this.known.set(id, count);
     }
     return count;
