@@ -61,14 +61,17 @@ def graph_of(
     of a single operation is one node. `positions` gives the source position of each equation's path, `fused_into`, by node id, the
     kernel that took a node in, `origins` the groups that the equations are in.
     """
-    roots = {c.name: c.root.opcode for c in computations}
+    roots, origins = {c.name: c.root.opcode for c in computations}, origins or Origins()
     nodes = [_node(op, roots, positions, fused_into.get(op.id), ends.arguments) for op in flow.ops]
+    for op, node in zip(flow.ops, nodes):
+        if op.opcode == "while" and (equation := origins.label(op.paths)) not in (None, "while"):
+            node["label"] = f"while of {equation}"
     edges = [_edge(source, op.id, kind) for op in flow.ops for source, kind in op.sources]
     for number, sources in enumerate(flow.results):
         label = ends.results[number] if len(ends.results) == len(flow.results) else f"result {number}"
         nodes.append(_output(number, label, sources))
         edges += [_edge(source, f"out{number}", kind) for source, kind in sources]
-    nodes = grouped_operations(nodes, edges, origins or Origins())
+    nodes = grouped_operations(nodes, edges, origins)
     return {"kind": "graph", "version": 1, "level": "hlo", "title": title, "nodes": nodes, "edges": edges}
 
 

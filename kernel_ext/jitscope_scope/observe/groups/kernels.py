@@ -33,6 +33,7 @@ class Origins:
     def __init__(self, graph: GraphDocument | None = None):
         self.chains: dict[str, Chain] = {}
         self.nodes: dict[str, GraphNode] = {}
+        self.labels: dict[str, str] = {}
         around: dict[str | None, Chain] = {None: ()}
         for node in graph["nodes"] if graph else ():
             chain = around.get(node["scope"], ())
@@ -41,6 +42,13 @@ class Origins:
                 self.nodes[node["id"]] = node
             for path in node["paths"]:
                 self.chains[path] = chain
+                self.labels[path] = node["label"]
+
+    def label(self, paths: Sequence[str]) -> str | None:
+        """What the equation is called that all with these paths are, or are in; None where there are several, or it is not known."""
+        outermost = min(paths, key=len, default="")
+        inside = all(path == outermost or path.startswith(f"{outermost}/") for path in paths)
+        return self.labels.get(outermost) if inside else None
 
     def around(self, paths: Iterable[str]) -> Chain:
         """What is round all equations with these paths; nothing where one of them is not known."""
