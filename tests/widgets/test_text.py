@@ -146,6 +146,13 @@ def test_the_line_of_a_program_tells_which_line_takes_much() -> None:
     assert stands_out(document) == ""  # it can be no other
 
 
+def test_a_kernel_without_a_line_is_told_by_where_its_loop_is_called() -> None:
+    document = profile()
+    copy = next(kernel for kernel in document["kernels"] if kernel["opcode"] == "copy")
+    copy |= {"lines": [], "block": 1}
+    assert "line 1 · dense × 2" in text(document)
+
+
 def test_one_line_is_the_slowest_measured_or_estimated() -> None:
     document = profile()
     said = " ".join(text(document).split())

@@ -38,6 +38,13 @@ class Blocks:
             at = self.documents[at]["outer"]
         return names
 
+    def places(self, kernel: Document) -> list[Document]:
+        """Where the innermost block was called that a kernel is in and of which that is known."""
+        at = kernel.get("block")
+        while at is not None and not self.documents[at]["positions"]:
+            at = self.documents[at]["outer"]
+        return [] if at is None else self.documents[at]["positions"]
+
     def tree(self) -> Block:
         """The whole program. A block that holds nothing but another one is one with it."""
         own: defaultdict[int | None, list[Document]] = defaultdict(list)

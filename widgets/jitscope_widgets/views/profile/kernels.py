@@ -138,6 +138,7 @@ class _Kernels:
         lines, names = wording.lines(self.profile, kernel, self.here), self.blocks.around(kernel)
         if not names:
             return lines
+        lines = lines or lines_of(self.blocks.places(kernel), self.here)
         return (lines, inline.muted(" · ") if lines else "", Text(names[-1], "muted", WITHIN.join(names)))
 
     def _kept(self, group: list[Document]) -> Row:
