@@ -2,12 +2,13 @@
 import type { CodeCell } from "@jupyterlab/cells";
 import type { INotebookTracker, NotebookPanel } from "@jupyterlab/notebook";
 import { viewCode } from "./viewcode";
+import { watchWidgets } from "./widgetless";
 
 const CARRIER = "[data-jitscope-document]:not([data-jitscope-alive])";
 const WIDGET = ".jp-OutputArea-output.jupyter-widgets";
 
 /** The element with the document in the HTML form of a widget; a new one, nothing else of that HTML is used. */
-function carrierIn(html: unknown): HTMLElement | null {
+export function carrierIn(html: unknown): HTMLElement | null {
   const text = Array.isArray(html) ? html.join("") : html;
   if (typeof text !== "string" || !text.includes("data-jitscope-document")) return null;
   const parsed = new DOMParser().parseFromString(text, "text/html");
@@ -121,6 +122,7 @@ function watch(panel: NotebookPanel): void {
         look(panel);
       }, 50);
   };
+  watchWidgets(panel);
   const observer = new MutationObserver(later);
   observer.observe(panel.content.node, { childList: true, subtree: true });
   panel.disposed.connect(() => observer.disconnect());
