@@ -13,6 +13,8 @@ from jitscope.backend.arguments import Arguments
 from jitscope.backend.array import Array
 from jitscope.backend.call_arguments import CallArguments
 from jitscope.core import records
+from jitscope.core.jaxpr import ClosedJaxpr
+from jitscope.core.printing import Names, format_jaxpr
 from jitscope.xla import progress
 from jitscope_scope import jaxwatch, observe
 from jitscope_scope.advise.recompiling import edited
@@ -32,7 +34,6 @@ from .uses import call_is_for_jax
 
 if TYPE_CHECKING:
     from jitscope.backend.rewriting import Rewrite
-    from jitscope.core.jaxpr import ClosedJaxpr
     from jitscope_widgets.documents.communication import CommunicationDocument
     from jitscope_widgets.documents.comparison import ComparisonDocument
     from jitscope_widgets.documents.compilation import CompilationDocument, InstrumentDocument
@@ -453,6 +454,13 @@ def trace(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str,
         traced = _jitted(function).trace(*args, **kwargs)
     positions = observe.positions_of(traced.jaxpr.jaxpr, observe.ledger().cell_of)
     return traced.jaxpr, observe.jaxpr_graph(traced.jaxpr.jaxpr, traced.fun_name, positions)
+
+
+def text_of(closed: Any) -> str:
+    """A traced program as text: ours with as many digits of a number as its type has, jax's as jax writes it."""
+    if not isinstance(closed, ClosedJaxpr):
+        return str(closed)
+    return format_jaxpr(closed.jaxpr, names=Names(closed.jaxpr, brief=True))
 
 
 def _trace_jax(

@@ -200,7 +200,7 @@ class JitscopeMagics(Magics):
         if "--graph" in options:
             output.show(graph)
         else:
-            output.show_text(str(closed))
+            output.show_text(inspection.text_of(closed))
 
     @of_a_call(read=expressions.read)
     def step(self, options: set[str], call: expressions.Call) -> None:

@@ -37,6 +37,12 @@ def test_jaxpr_of_a_call(layer) -> None:
     assert "Tracer" in repr(layer.names["calls"][0])
 
 
+def test_numbers_of_a_jaxpr_have_the_digits_of_their_type(layer) -> None:
+    layer.cell("def f(x):\n    return x / 90**0.5")
+    (text,) = layer.cell("%jaxpr f(x)").texts
+    assert " 9.486833:f32[]" in text
+
+
 def test_jaxpr_of_a_compiled_function_is_that_of_its_body(layer) -> None:
     (text,) = layer.cell("%jaxpr layer(x, w)").texts
     assert "dot_general" in text and "tanh" in text
