@@ -1,7 +1,8 @@
 """The switch of the lessons: `import real_jax; real_jax.use()` in a cell at the top, and the cells below it run with jax itself.
 
 Cells are read as they stand, with these lines as one would write them for jax: `import jitscope as jx` becomes `import jax as jx`, and so on;
-under `%%jit`, which watches jax and compiles nothing itself, functions get `@jx.jit`; `jx.inspect` stays jitscope's.
+under `%%jit`, which watches jax and compiles nothing itself, `f = jx.jit(f)` stands in the empty line below a function, so that all lines
+keep their numbers; `jx.inspect` stays jitscope's.
 """
 
 import re
@@ -45,13 +46,28 @@ def _as_for_jax(lines):
     static = dict(_STATIC.findall(lines[0])) if lines and lines[0].startswith("%%jit") else None
     for pattern, instead in _LINES:
         text = re.sub(pattern, instead, text, flags=re.MULTILINE)
-    if static is not None:
-        text = _STATIC.sub("", text, count=len(static))
-        text = re.sub(r"(?m)(?<!\))^def (\w+)\((?!\))", lambda found: _decorated(found, static), text)
-    return text.splitlines(keepends=True)
+    if static is None:
+        return text.splitlines(keepends=True)
+    text = _STATIC.sub("", text, count=len(static))
+    return list(_compiled(text.splitlines(keepends=True), static))
 
 
-def _decorated(found, static):
-    names = static.get(found[1], "")
-    decorator = f"__import__('functools').partial(jx.jit, static_argnames={names.split(',')})" if names else "jx.jit"
-    return f"@{decorator}\n{found[0]}"
+def _compiled(lines, static):
+    """The lines with each function compiled in the empty line below it; one without arguments, or with a decorator, stays as it is."""
+    function, before = "", ""
+    for at, line in enumerate(lines):
+        after = next((one for one in lines[at:] if one.strip()), "x")
+        if function and after[0] not in " \t)":  # its code has ended
+            yield function
+            function = ""
+            if not line.strip():
+                continue
+        found = re.match(r"def (\w+)\((?!\))", line)
+        if found and not before.startswith("@"):
+            names = static.get(found[1], "")
+            options = f", static_argnames={names.split(',')}" if names else ""
+            function = f"{found[1]} = jx.jit({found[1]}{options})\n"
+        before = line
+        yield line
+    if function:
+        yield function if line.endswith("\n") else f"\n{function}"

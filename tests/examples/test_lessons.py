@@ -23,6 +23,7 @@ sys.path[:0] = [
     str(Path(__file__).parents[2] / folder) for folder in ("examples/lessons", "examples/teaching", "docs/site")
 ]
 predict: Any = import_module("predict")
+real_jax: Any = import_module("real_jax")
 teaching_pages: Any = import_module("teaching_pages")
 assignment: Any = import_module("assignments").assignment
 copied: Any = import_module("assignments").HELPERS
@@ -61,6 +62,31 @@ def test_a_lesson_is_stored_without_outputs(path: Path) -> None:
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert not any(cell.outputs or cell.execution_count for cell in code)
     assert code[0].source.startswith("%load_ext jitscope\n")
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=NAMES)
+def test_a_lesson_for_jax_has_the_lines_of_the_lesson(path: Path) -> None:
+    """So errors, views and edits name the lines that stand in the cell."""
+    for cell in notebooks.read(path).cells:
+        lines = cell.source.splitlines(keepends=True)
+        for number, (line, written) in enumerate(zip(lines, real_jax._as_for_jax(lines))):
+            kept = not re.match(r"%%jit|import jitscope|from jitscope", line) and "jx.inspect" not in line
+            assert line.strip() == written.strip() or not kept or not line.strip(), (number, line, written)
+
+
+@pytest.mark.parametrize(
+    ("cell", "written"),
+    [
+        ("%%jit\ndef f(x):\n    y = x\n\n    return y\n\nf(1)", ["", "def f(x):", "    y = x", "", "    return y", "f = jx.jit(f)", "f(1)"]),
+        ("%%jit --static f:n\ndef f(\n    x, n\n):\n    return x", ["", "def f(", "    x, n", "):", "    return x", "f = jx.jit(f, static_argnames=['n'])"]),
+        ("%%jit\ndef f(x):\n    return x\nf(1)", ["", "def f(x):", "    return x", "f = jx.jit(f)", "f(1)"]),
+        ("%%jit\n@rule\ndef f(x):\n    return x\n\ndef g():\n    return 1\n", ["", "@rule", "def f(x):", "    return x", "", "def g():", "    return 1"]),
+        ("def f(x):\n    return x\n\nf(1)", ["def f(x):", "    return x", "", "f(1)"]),
+    ],
+)  # fmt: skip
+def test_functions_of_a_cell_are_compiled_below_their_code(cell: str, written: list[str]) -> None:
+    lines = "".join(real_jax._as_for_jax(cell.splitlines(keepends=True))).splitlines()
+    assert [line.partition("%%jit")[0] for line in lines] == written
 
 
 @pytest.mark.long
