@@ -14,9 +14,9 @@ _LONG = re.compile(r"\S{13,}")
 _PLACE = re.compile(r"""(?<=[._(\[{,=/:|])(?=[^\W\d]|['"%@])|(?<=[a-zß-öø-ÿ])(?=[A-ZÀ-ÖØ-Þ])""")
 _SHORTEST = 3
 _QUANTITY = re.compile(
-    r"(?:[≈~×<] (?=\d))?\d[\d.,]*(?:e-?\d+)? (?:%|(?:[nµm]?s|[kMGT]?B(?:/s)?|[kMGTP]?flop(?:/s)?)(?!\w))|[≈~×<] \d[\d.,]*"
+    r"(?:[≈~×<] (?=\d))?\d[\d.,]*(?:e-?\d+)? (?:%|(?:[nµm]?s|[kMGT]?B(?:/s)?|[kMGTP]?flop(?:/s)?)(?!\w))|[≈~×<] \d[\d.,]*|->"
 )
-"""`≈ 617 kB`, `~ 39 %`, `× 12`, `1.2 Gflop/s`"""
+"""`≈ 617 kB`, `~ 39 %`, `× 12`, `1.2 Gflop/s`, and the arrow `->`"""
 
 
 def breaks_in(text: str) -> list[int]:

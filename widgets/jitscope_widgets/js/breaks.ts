@@ -5,9 +5,9 @@
 const LONG = /\S{13,}/g;
 const PLACE = /(?<=[._([{,=/:|])(?=[\p{L}_'"%@])|(?<=\p{Ll})(?=\p{Lu})/gu;
 const SHORTEST = 3;
-/** `≈ 617 kB`, `~ 39 %`, `× 12`, `1.2 Gflop/s` */
+/** `≈ 617 kB`, `~ 39 %`, `× 12`, `1.2 Gflop/s`, and the arrow `->` */
 const QUANTITY =
-  /(?:[≈~×<] (?=\d))?\d[\d.,]*(?:e-?\d+)? (?:%|(?:[nµm]?s|[kMGT]?B(?:\/s)?|[kMGTP]?flop(?:\/s)?)(?![\p{L}\d_]))|[≈~×<] \d[\d.,]*/gu;
+  /(?:[≈~×<] (?=\d))?\d[\d.,]*(?:e-?\d+)? (?:%|(?:[nµm]?s|[kMGT]?B(?:\/s)?|[kMGTP]?flop(?:\/s)?)(?![\p{L}\d_]))|[≈~×<] \d[\d.,]*|->/gu;
 
 /** The places in a text, ascending. */
 export function breaksIn(text: string): number[] {

@@ -56,7 +56,9 @@ export function prose(text: string): DocumentFragment {
   const said = /^(this|the|an?|each|both|these|no|every|its|one|here) /.test(text)
     ? text[0]!.toUpperCase() + text.slice(1)
     : text;
-  said.split(/`([^`\n]+)`/).forEach((piece, i) => void fragment.append(i % 2 ? h("code", {}, piece) : piece));
+  said
+    .split(/`([^`\n]+)`/)
+    .forEach((piece, i) => void fragment.append(...(i % 2 ? [h("code", {}, piece)] : flowing(piece))));
   return fragment;
 }
 

@@ -1,5 +1,5 @@
 // Colours for program text. Tokens are found here and become <span>s with text in them.
-import { breakable, breaksIn } from "./breaks";
+import { breakable, breaksIn, flowing } from "./breaks";
 import { h } from "./dom";
 
 type Rules = [string, RegExp][];
@@ -102,7 +102,7 @@ function appendTokens(fragment: DocumentFragment, text: string, rules: Rules): v
     const end = at + piece.length;
     const inside = breaks.filter((place) => at < place && place < end).map((place) => place - at);
     if (breaks.includes(at)) fragment.append(h("wbr"));
-    const nodes = breakable(piece, inside);
+    const nodes = piece.includes("->") ? flowing(piece) : breakable(piece, inside);
     if (kind) {
       const span = h("span", { class: `jitscope-t-${kind}` });
       span.append(...nodes);

@@ -1,4 +1,5 @@
 // A chart: areas and lines, marks that can be picked, a place on the axis across that is looked at.
+import { flowing } from "../breaks";
 import { clear, grouped, h, s } from "../dom";
 import type { Selected } from "../links";
 import type { Band, Chart, Point, Series } from "./forms";
@@ -160,7 +161,7 @@ class ChartView {
       return s(
         "text",
         { class: "jitscope-chart-label", x: (x + last) / 2, y: ABOVE + this.height + 13, "text-anchor": "middle" },
-        text.length <= room ? text : `${text.slice(0, room - 1)}…`,
+        shortened(text, room),
       );
     });
   }
@@ -309,7 +310,7 @@ class ChartView {
         role: "button",
         "aria-label": point.text,
       });
-      const tell = () => (this.answer.textContent = point.text);
+      const tell = () => this.answer.replaceChildren(...flowing(point.text));
       mark.addEventListener("pointerover", tell);
       mark.addEventListener("focus", tell);
       mark.addEventListener("click", () => this.stage.pick(point.ref));
@@ -356,7 +357,7 @@ class ChartView {
     const told = this.told(at);
     this.plot.setAttribute("aria-valuenow", String(at + 1));
     this.plot.setAttribute("aria-valuetext", told);
-    this.answer.textContent = told;
+    this.answer.replaceChildren(...flowing(told));
   }
 
   /** What there is at a step: the whole, and each area's part. */
@@ -402,6 +403,12 @@ class ChartView {
     event.stopPropagation();
     this.cursor.move(this.within(now + by));
   }
+}
+
+/** A name in so many letters: without what is behind its comma before anything is cut, since half a number is another one. */
+function shortened(text: string, letters: number): string {
+  const name = text.length > letters ? text.split(", ")[0]! : text;
+  return name.length > letters ? `${name.slice(0, letters - 1)}…` : name;
 }
 
 const radius = ({ size = 0 }: Point): number => 4 + 16 * Math.sqrt(Math.max(0, size));

@@ -1,4 +1,5 @@
 // What went on when, in lanes: zoomed with the wheel or + and -, moved by dragging or with the arrow keys.
+import { flowing } from "../breaks";
 import { clear, h, s } from "../dom";
 import type { Selected } from "../links";
 import { seconds } from "../numbers";
@@ -55,7 +56,7 @@ class TimelineView {
       button("all", "show all of it", () => this.view(0, part.end)),
       this.answer,
     );
-    this.answer.textContent = part.summary;
+    this.answer.append(...flowing(part.summary));
     const about = { class: "jitscope-timeline-part", "aria-label": part.name };
     this.element = h("figure", about, tools, this.plot, this.legend());
     // drawn as soon as its width is known
@@ -110,7 +111,7 @@ class TimelineView {
       );
       const name = [span.text, span.text.split(", ")[0]!].find((text) => text.length * LETTER + 6 <= free);
       if (name) box.append(s("text", { x: x + 4, y: LANE * span.lane + 17 }, name));
-      box.addEventListener("pointerover", () => (this.answer.textContent = told(span)));
+      box.addEventListener("pointerover", () => this.answer.replaceChildren(...flowing(told(span))));
       box.addEventListener("click", () => this.stage.pick(span.ref));
       return [box, span] as [SVGElement, Span];
     });
@@ -213,7 +214,7 @@ class TimelineView {
     const span = this.order[n];
     if (!span) return;
     this.focused = n;
-    this.answer.textContent = told(span);
+    this.answer.replaceChildren(...flowing(told(span)));
     if (span.end < this.from || span.start > this.to)
       this.view(span.start - (this.to - this.from) / 2, span.start + (this.to - this.from) / 2);
     for (const [box, one] of this.boxes) box.toggleAttribute("data-focused", one === span);
