@@ -17,16 +17,18 @@ from .homes import is_users_object
 
 MISSING = object()
 _HARD = frozenset(("random", "input or output", "time", "effect", "other library"))
+_ON_COPIES = (print, np.fill_diagonal, np.copyto, np.put, np.place, np.putmask, np.put_along_axis)
 _TRACED = frozenset("jax jaxlib jitscope optax chex flax equinox jaxopt".split())
 """Libraries whose functions are made to be traced."""
 
 
 class Effects:
     """Looks through statements and what they call. `reads` are the names outside of themselves that called functions,
-    whose names are `called`, read."""
+    whose names are `called`, read. `on_copies` says that they are to be run on copies, silently: printing, and stores into arrays that are
+    handed to NumPy, do nothing then that is seen."""
 
-    def __init__(self, definitions: Mapping[tuple[str, int], ast.FunctionDef]) -> None:
-        self.definitions = definitions
+    def __init__(self, definitions: Mapping[tuple[str, int], ast.FunctionDef], on_copies: bool = False) -> None:
+        self.definitions, self.on_copies = definitions, on_copies
         self.reads: set[str] = set()
         self.called: set[str] = set()
         self._known: set[int] = set()
@@ -95,6 +97,8 @@ class Effects:
         if _function(found) is not None and words.of_users(_function(found)):
             return None
         if isinstance(found, type) and found.__module__ in ("__main__", "cell"):
+            return None
+        if self.on_copies and found in _ON_COPIES:
             return None
         if found in (next, iter):
             return "effect", f"`{said}` moves an iterator on"

@@ -32,6 +32,9 @@ from .writing import EditText, written, written_apart, written_by_turns, written
 from .written_rows import gone_through, written_out
 
 
+_BEFORE = "drawn by Python before the loop, in the same order"
+
+
 @dataclass
 class _Trial:
     place: Place
@@ -43,6 +46,8 @@ class _Trial:
     proof: Proof | None = None
     cut: Cut | None = None
     text: str | None = None
+    draws: tuple[int, ...] = ()
+    """Lines whose random numbers Python draws before the loop."""
 
 
 class Watch:
@@ -219,6 +224,7 @@ class Watch:
         made = form.visit.values.keys() - visit.values.keys()
 
         def holds(edit: EditText | None, seen: Visit = visit) -> bool:
+            one.draws = edit.draws if edit is not None else ()
             if edit is not None and dear:
                 edit = where_it_begins(edit, form.body)
                 edit = replace(edit, call=form.around(edit.call))
@@ -227,9 +233,12 @@ class Watch:
                 one.edit = edit
             return edit is not None
 
-        with contextlib.suppress(CannotCompile):
+        without_objects: CannotCompile | None = None
+        try:
             if (apart := written_apart(*given)) is not None and holds(*apart):
                 return
+        except CannotCompile as reason:
+            without_objects = reason
         with contextlib.suppress(CannotCompile):
             if holds(written_in_parts(*given)):
                 return
@@ -242,8 +251,8 @@ class Watch:
             if dear and first.cut.why in ("shape", "object"):
                 if holds(written_by_turns(*given, sizes=first.cut.why == "shape")):
                     return
-        if not holds(written_mixed(*given)):
-            raise first
+        if not holds(written_mixed(*given)):  # in the second form draws in methods may be none that stand in the way
+            raise without_objects if without_objects is not None and first.cut.why == "random" else first
 
     def _decided(self, tried: list[_Trial]) -> list[Region]:
         good = [t for t in tried if t.edit is not None and t.proof is not None and self._price(t)[0]]
@@ -351,6 +360,7 @@ class Watch:
             cut = replace(t.cut, line=t.cut.line + offset)
             return replace(base, reason=f"line {cut.line}: {cut.note}", cuts=(cut,))
         total = pricing.seconds(t.eager_s * t.runs)
+        base = replace(base, cuts=tuple(Cut(n + offset, "random", _BEFORE) for n in t.draws))
         if t.edit is None and t.text is not None:
             return replace(base, verdict="not worth it", reason=t.text, eager_s=None)
         if t.edit is None or t.proof is None:
@@ -389,7 +399,7 @@ class Watch:
             end_line=end + offset,
             verdict="compile",
             edit=text + "\n",
-            reason=f"no effect seen in this run; reads {reads}; {same}; {sum_of}{_caution(t.place, offset, self._known(t.place))}",
+            reason=f"no effect seen in this run{_drawn_said(t.draws, offset)}; reads {reads}; {same}; {sum_of}{_caution(t.place, offset, self._known(t.place))}",
         )
 
 
@@ -407,6 +417,16 @@ def _sameness_said(same: Differences) -> str:
     )
     most = same.bound().max_abs
     return f"{seen} (on other such values take {most:.1e} as the bound, an estimate)" if most else seen
+
+
+def _drawn_said(lines: tuple[int, ...], offset: int) -> str:
+    """That random numbers are drawn, where any are."""
+    where = _lines_said(sorted({*lines}), offset)
+    return (
+        f" but drawing random numbers ({where}), which Python does before the loop, as many and in the same order"
+        if lines
+        else ""
+    )
 
 
 def _caution(place: Place, offset: int, known: dict[str, object]) -> str:

@@ -215,7 +215,7 @@ def _sizes(found: Mapping[str, paths.Leaf]) -> dict[str, int]:
 
 
 def _stored_into(visit: Visit, p: paths.Leaf) -> bool:
-    return isinstance(p.value, np.ndarray) and visit.inner_changed(p.text, p.value)
+    return isinstance(p.value, np.ndarray) and p.text in visit.changed_inside
 
 
 def _made(visit: Visit, new: list[paths.Leaf], body: naming.Statements, line: int) -> list[str]:
@@ -288,11 +288,29 @@ class Aftermath:
             return f"{end}[...] = {result}" if before is value else f"{end} = {result}"
         if isinstance(value, (np.ndarray, np.generic)) and not self.home.numpy:
             raise CannotCompile(0, "object", f"`{end}` is an array of NumPy among those of {self.home.arrays}", end)
-        if type(value) is dict and sorted(value, key=str) != list(value) and _is_tree(value):
-            return f"{end} = {{k: {result}[k] for k in {tuple(value)!r}}}"  # in the cell's order
+        if _is_tree(value) and (again := _of_their_kinds(value, result)) != result:
+            return f"{end} = {again}"
         if not is_number(value) and not _is_tree(value) and not _is_registered(value, self.home):
             raise CannotCompile(0, "object", f"`{end}` becomes a {type(value).__name__}", end)
         return f"{end} = {result}"
+
+
+def _of_their_kinds(value: object, result: str) -> str:
+    """A result with Python's numbers where the cell's tree has them, and with the keys of its dicts in their order."""
+    if type(value) in (bool, int, float, complex):
+        return f"{type(value).__name__}({result})"
+    if type(value) is dict:
+        inside = {k: f"{result}[{k!r}]" for k in value}
+        changed = {k: t for k, v in value.items() if (t := _of_their_kinds(v, inside[k])) != inside[k]}
+        if changed:
+            return f"{{{', '.join(f'{k!r}: {changed.get(k, t)}' for k, t in inside.items())}}}"
+        return result if sorted(value, key=str) == list(value) else f"{{k: {result}[k] for k in {tuple(value)!r}}}"
+    if type(value) in (list, tuple):
+        parts = [f"{result}[{k}]" for k in range(len(value))]  # type: ignore[arg-type]
+        new = [_of_their_kinds(v, t) for v, t in zip(value, parts, strict=True)]  # type: ignore[call-overload]
+        if new != parts:
+            return f"[{', '.join(new)}]" if type(value) is list else f"({', '.join(new)},)"
+    return result
 
 
 def _is_before(value: np.ndarray, visit: Visit) -> bool:

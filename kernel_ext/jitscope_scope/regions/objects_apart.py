@@ -7,7 +7,6 @@ import ast
 import contextlib
 import copy
 import io
-import random
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -16,6 +15,7 @@ import numpy as np
 
 from . import naming, paths
 from .aggregate_statements import AggregateReplacement, NeedsCopies
+from .draws import drawn_before, states_kept
 from .effects import Effects
 from .homes import is_number
 from .parts import EditText, free_name
@@ -34,7 +34,7 @@ from .structures import (
     key_text,
     seen_after,
 )
-from .watching import Visit, equal_bits, snapshot
+from .watching import Visit, snapshot
 
 
 Definitions = Mapping[tuple[str, int], ast.FunctionDef]
@@ -251,7 +251,7 @@ class _Ending:
             elif n in first or n in self.bound or n not in visit.values:
                 values[n] = v
                 live[n] = self._itself(text, v)
-                if isinstance(v, np.ndarray) and not equal_bits(v, live[n]):
+                if text in visit.changed_inside:
                     inside.add(n)
         for n, place in self.places.items():
             found = seen_after(place, visit)
@@ -282,16 +282,15 @@ class _Ending:
 
 def _with_first_turn(body: tuple[ast.stmt, ...], visit: Visit, definitions: Definitions) -> Visit:
     """What was seen, with what the region's own names stand for after the first turn of its loops: of which kinds they are."""
-    Effects(definitions).of_region(body, visit.values)
+    drawn = drawn_before(body, visit)
+    Effects(definitions, on_copies=True).of_region(drawn.body, drawn.visit.values)
     names = {**visit.around, **snapshot(visit.values)}
     turns = ast.fix_missing_locations(ast.Module([_OneTurn().visit(copy.deepcopy(s)) for s in body], []))
-    states = np.random.get_state(), random.getstate()
-    with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings(), np.errstate(all="ignore"):
+    quiet = contextlib.redirect_stdout(io.StringIO())
+    with quiet, warnings.catch_warnings(), np.errstate(all="ignore"), states_kept():
         warnings.simplefilter("ignore")
         with contextlib.suppress(Exception):
             exec(compile(turns, "<one turn>", "exec"), names)
-    np.random.set_state(states[0])
-    random.setstate(states[1])
     new = {n: names[n] for n in naming.bound(body) - visit.after.keys() if n in names and is_number(names[n])}
     return replace(visit, after={**visit.after, **new}, ends={**visit.ends, **new})
 

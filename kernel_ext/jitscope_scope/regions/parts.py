@@ -41,6 +41,8 @@ class EditText:
     """Whether the call prints."""
     tests: tuple[str, ...] = ()
     """What has to be true before the call, so that it is the compiled form that runs."""
+    draws: tuple[int, ...] = ()
+    """The lines whose random numbers Python draws before the call."""
     traced: bool = False
     """Whether it is traced where what it reads, beside what is handed in, is another than before."""
 

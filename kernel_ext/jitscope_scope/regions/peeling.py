@@ -7,7 +7,6 @@ import ast
 import contextlib
 import copy
 import io
-import random
 import warnings
 from collections.abc import Collection, Mapping
 from dataclasses import replace
@@ -17,6 +16,7 @@ import numpy as np
 
 from . import naming, paths
 from .answers import CannotCompile
+from .draws import states_kept
 from .effects import Effects
 from .homes import is_number
 from .parts import placed_at
@@ -138,22 +138,19 @@ def _after(
     """What names stand for after the first turns, made of copies, and what was and is in those places of objects and containers that got something
     else; None where it raises, or does more than bind and store."""
     try:
-        Effects(definitions).of_region([first], visit.values)
+        Effects(definitions, on_copies=True).of_region([first], visit.values)
     except CannotCompile:
         return None
     names = snapshot(visit.values)
     before = paths.leaves({n: names[n] for n in visit.values})
     inside = at_home(names, visit.enclosed, visit.shared)
-    states = np.random.get_state(), random.getstate()
-    with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings(), np.errstate(**visit.told):  # type: ignore[arg-type]
+    quiet = contextlib.redirect_stdout(io.StringIO())
+    with quiet, warnings.catch_warnings(), np.errstate(**visit.told), states_kept():  # type: ignore[arg-type]
         warnings.simplefilter("ignore")
         try:
             exec(compile(ast.fix_missing_locations(ast.Module([first], [])), "<first turns>", "exec"), names, inside)
         except Exception:
             return None
-        finally:
-            np.random.set_state(states[0])
-            random.setstate(states[1])
     after = paths.leaves({n: names[n] for n in visit.values})
     both = {t: (before[t], leaf) for t, leaf in after.items() if t in before and leaf.value is not before[t].value}
     return names, both

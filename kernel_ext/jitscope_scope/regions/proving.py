@@ -7,6 +7,7 @@ import builtins
 import contextlib
 import io
 import math
+import pickle
 import signal
 import sys
 import threading
@@ -24,9 +25,10 @@ from . import words
 from .answers import CannotCompile
 from .clock import Pair, Stopwatch
 from .differences import Differences, joined, rounding_of, sensitivity
+from .draws import states, states_kept
 from .homes import attributes_of, data_of, is_array, is_users_object, keep_attributes
 from .parts import ALLOWED, ALLOWED_32, EditText
-from .watching import Visit, equal_bits, snapshot
+from .watching import GENERATORS, Visit, equal_bits, snapshot
 
 
 TINY = 1e-12
@@ -53,6 +55,7 @@ _UNDER_A_BRANCH = (
     "a branch that values decide stores into an array of NumPy's, in a loop whose statements stay as they are"
 )
 _KEPT_ELSEWHERE = "a value that it computes stays in an object or container that is not followed"
+ELSEWHERE = "a generator of random numbers would be left elsewhere"
 _READ = frozenset(
     "ReadByPython ConcretizationTypeError TracerBoolConversionError TracerIntegerConversionError TracerArrayConversionError".split()
 )
@@ -117,12 +120,12 @@ def _proof(body: tuple[ast.stmt, ...], edit: EditText, visit: Visit, live: set[s
     while len(passed) < 3 or (len(passed) < 25 and sum(p[0] for p in passed) < ENOUGH):
         again = snapshot(visit.values)
         names = {**names, **again}
-        watch = Stopwatch()
-        with contextlib.redirect_stdout(io.StringIO()):
+        with contextlib.redirect_stdout(io.StringIO()), states_kept():
+            watch = Stopwatch()
             exec(define, names)
             exec(call, names)
-        _wait(names)
-        passed.append(watch.passed())
+            _wait(names)
+            passed.append(watch.passed())
     later = min(min(p[0] for p in passed), sum(p[1] for p in passed) / len(passed))
     moved = 0.0
     for k in range(SETS):
@@ -168,7 +171,7 @@ def _explained(reason: _Differs, body: tuple[ast.stmt, ...], visit: Visit) -> Ca
             warnings.simplefilter("ignore")
             for names in runs:
                 inside = at_home(names, visit.enclosed, visit.shared)
-                with _no_longer_than(LONGEST, _endless(reason.cut.line)):
+                with _no_longer_than(LONGEST, _endless(reason.cut.line)), states_kept():
                     exec(plain, names, inside)
         a, b = (np.asarray(data_of(names[reason.name])) for names in runs)
         moved = float(np.max(np.abs(a - b), where=np.isfinite(a) & np.isfinite(b), initial=0.0))
@@ -232,7 +235,7 @@ def _one(
     inside = at_home(a, enclosed, shared)
     at_home(b, enclosed, shared)
     inputs = {n: (a[n], b[n]) for n in values if isinstance(values[n], np.ndarray) and n not in dropped}
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as told, states_kept():
         warnings.simplefilter("always")
         watch = Stopwatch()
         try:
@@ -245,14 +248,14 @@ def _one(
             raise _RaisedNearby(
                 line, "exception", f"on nearby values the plain statements raise {type(error).__name__}"
             ) from None
-        plain_s = watch.seconds()
+        plain_s, ended = watch.seconds(), states()
     if like and _many({n: a[n] for n in like if n in a}) > TIMES_MORE * max(16, _many(like)):
         raise _RaisedNearby(line, "value read by Python", f"on nearby values lists get over {TIMES_MORE} times longer")
     if told:
         raise CannotCompile(line, "effect", f"NumPy warns here ({str(told[0].message)[:60]}), compiled code would not")
-    watch = Stopwatch()
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as told, states_kept():
         warnings.simplefilter("always")
+        watch = Stopwatch()
         try:
             quiet = contextlib.redirect_stdout(also := io.StringIO())
             with _no_longer_than(most, CompilesTooLong(), computing=True), quiet, _in_session(b, *around):
@@ -265,12 +268,14 @@ def _one(
             raise
         except Exception as error:
             raise _refused(error, line) from None
-    first_s = watch.seconds()
+        first_s, ended_too = watch.seconds(), states()
     if told:
         raise CannotCompile(line, "object", f"the compiled form warns ({str(told[0].message)[:60]})")
+    if ended != ended_too:
+        raise CannotCompile(line, "random", ELSEWHERE)
     if said.getvalue() != also.getvalue():
         raise CannotCompile(line, "input or output", "other digits would be printed")
-    held = {n for n, v in values.items() if is_users_object(v) or isinstance(v, (list, dict))}
+    held = {n for n, v in values.items() if is_users_object(v) or isinstance(v, (list, dict, *GENERATORS))}
     pairs = {n: (a[n], b.get(n)) for n in a if n in live | held and not n.startswith("__")}
     left_alone = {n for n, pair in inputs.items() if all(equal_bits(values[n], v) for v in pair)}
     pairs.update({f"what was `{n}`": pair for n, pair in inputs.items() if n not in left_alone})
@@ -474,6 +479,8 @@ def compared(a: object, b: object, name: str, line: int, allowed: float = ALLOWE
         return joined([compared(a[k], b[k], name, line, allowed, floor) for k in a])
     if is_users_object(a) and is_users_object(b):
         return compared(attributes_of(a), attributes_of(b), name, line, allowed, floor)
+    if isinstance(a, GENERATORS) and pickle.dumps(a) != pickle.dumps(b):
+        raise CannotCompile(line, "random", ELSEWHERE)
     if isinstance(a, (str, bytes)) and a != b:
         raise CannotCompile(line, "differences", f"`{name}` would be another text")
     if not (isinstance(a, (np.ndarray, np.generic, int, float, complex)) or is_array(a)):

@@ -7,11 +7,11 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from . import growing, naming, paths
 from .homes import is_number
-from .parts import placed_at
+from .parts import EditText, placed_at
 from .structures import fields_of
 from .watching import Visit
 
@@ -32,6 +32,19 @@ class StandIns:
     after: tuple[str, ...] = ()
     depth: int = 0
     """How many lines before it the call stands inside of."""
+    draws: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+    """Rows of random numbers that are drawn before: of which generator, and for which line."""
+
+    def whole(self, edit: EditText) -> EditText:
+        """The edit with what stands before and after it."""
+        drawn = {n: of for n, (of, _) in self.draws.items()}
+        reads = tuple(sorted({drawn.get(n, n) for n in edit.reads}))
+        return replace(
+            edit,
+            call=(*self.before, *edit.call, *self.after),
+            reads=reads,
+            draws=tuple(k for _, k in self.draws.values()),
+        )
 
     def around(self, call: tuple[str, ...]) -> tuple[str, ...]:
         """The call with what stands before and after it."""

@@ -204,6 +204,8 @@ class Statements:
         does not touch afterwards."""
         parts = s.value.elts if isinstance(s.value, ast.Tuple) else [s.value]
         turn = naming.in_a_row(self.turn)
+        if s not in turn:  # under a branch of the turn
+            turn = [s if isinstance(t, ast.If) and s in naming.statements([t]) else t for t in self.turn]
         if s not in turn or not all(isinstance(p, ast.Name) for p in parts) or len(roots) != len(targets):
             return False
         k, stored = turn.index(s), naming.stored_into(self.turn)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import random
 import sys
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
@@ -23,6 +24,8 @@ KEPT_BYTES = 1 << 28
 
 _ATOMS = frozenset((bool, int, float, complex, str, bytes, type(None), *paths.NUMPYS))
 """Types of values that are never copied."""
+GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)
+"""What draws random numbers."""
 SOME = 200
 """After so many passages it is asked whether they are short."""
 SHORT = 20e-6
@@ -42,6 +45,8 @@ class Visit:
 
     changed: frozenset[str] = frozenset()
     """Names of the arrays whose content was another one at the end than before."""
+    changed_inside: frozenset[str] = frozenset()
+    """Places in objects and containers whose arrays had another content at the end than before."""
     dropped: frozenset[str] = frozenset()
     """Names of those that were, and that nobody holds any longer."""
     enclosed: frozenset[str] = frozenset()
@@ -72,11 +77,11 @@ class Visit:
         changed = {n for n in arrays if not equal_bits(self.values[n], self.live[n])}
         self.dropped = frozenset(n for n in changed if sys.getrefcount(self.live[n]) <= 1 + _held(self.live[n], noted))
         self.changed = frozenset(changed - self.dropped)
-
-    def inner_changed(self, text: str, value: np.ndarray) -> bool:
-        """Whether an array inside of an object or a container had another content at the end than before."""
-        copied = paths.leaves(self.values).get(text)
-        return copied is None or not equal_bits(copied.value, value)
+        inside = {t: p.value for t, p in self.places.items() if isinstance(p.value, np.ndarray)}
+        copied = paths.leaves(self.values) if inside else {}
+        self.changed_inside = frozenset(
+            t for t, v in inside.items() if t not in copied or not equal_bits(copied[t].value, v)
+        )
 
 
 def _held(value: object, noted: list[dict[str, object]]) -> int:
@@ -277,6 +282,8 @@ def _copied(value: object, memo: dict[int, object]) -> object:
             new = made(*parts) if hasattr(value, "_fields") else made(parts)
     elif isinstance(value, MethodType):
         new = MethodType(value.__func__, _copied(value.__self__, memo))
+    elif type(value) in GENERATORS:
+        new = copy.deepcopy(value)
     elif is_users_object(value):
         memo[id(value)] = new = object.__new__(type(value))
         keep_attributes(new, {k: _copied(v, memo) for k, v in attributes_of(value).items()})

@@ -31,6 +31,7 @@ from . import (
 from .answers import CannotCompile
 from .arguments import StoringCalls
 from .bounds import Bounds
+from .draws import without_draws
 from .effects import Effects
 from .functions import Functions
 from .homes import Home, home_of, is_number, shares
@@ -44,7 +45,6 @@ from .owners import parts_of_owners, where_they_are_parts
 from .parts import EditText, allowed_in, free_name, imports_of, numpy_in
 from .pieces import in_pieces
 from .returns import at_the_end
-from .stand_ins import stand_ins
 from .statements import Statements
 from .stops import Writing, between
 from .views import view_again
@@ -60,9 +60,9 @@ def written(
 ) -> EditText:
     """The region as a function of what it reads. `visit` has the values at its start and end, `live` the names read afterwards.
     Raises CannotCompile with the line that has no compiled form."""
-    found = stand_ins(body, visit, definitions)
+    found = without_draws(body, visit, definitions)
     edit = _written(found.body, found.visit, live | naming.bound(found.body) - naming.bound(body), name, definitions)
-    return replace(edit, call=(*found.before, *edit.call, *found.after))
+    return found.whole(edit)
 
 
 def written_by_turns(
@@ -75,7 +75,7 @@ def written_by_turns(
 ) -> EditText | None:
     """The same with each turn of the loop traced for itself; None where it has many, or values decide how many, and where neither `sizes`
     change nor whole numbers that are known in each turn."""
-    found = stand_ins(body, visit, definitions)
+    found = without_draws(body, visit, definitions)
     home = home_of(found.body, found.visit.values)
     loop = found.body[-1]
     if not home.numpy or len(found.body) > 1 or not isinstance(loop, (ast.For, ast.While)):
@@ -88,7 +88,7 @@ def written_by_turns(
     live = live | naming.bound(found.body) - naming.bound(body)
     edit = _translated(found.body, found.visit, live, name, home, definitions, (loop.lineno, frozenset(static)))
     edit = edit.of_same_functions(naming.loaded(found.body), found.visit).under_tests(found.body)
-    return replace(edit, call=(*found.before, *edit.call, *found.after))
+    return found.whole(edit)
 
 
 def written_apart(
@@ -144,7 +144,7 @@ def written_mixed(
 ) -> EditText | None:
     """The region of jitscope's or jax's arrays with NumPy's among them, each of its own types; None where NumPy has no part in it, or there is no
     loop."""
-    found = stand_ins(body, visit, definitions)
+    found = without_draws(body, visit, definitions)
     used = naming.loaded(found.body) | naming.stored_into(found.body)
     of_numpy = any(visit.values.get(n) is np or isinstance(visit.values.get(n), np.ndarray) for n in used)
     home = home_of(found.body, found.visit.values)
@@ -161,7 +161,7 @@ def written_mixed(
             raise
 
     edit = write(found.body, found.visit, live)
-    return replace(edit, call=(*found.before, *edit.call, *found.after))
+    return found.whole(edit)
 
 
 def _written(
@@ -241,6 +241,7 @@ def _translated(
     body = changed.written(in_place.stores(body, values, visit.after)) if home.numpy else body
     body, in_rows = list_buffers.in_rows(body, values, visit.after) if home.numpy else (body, [])
     body, again, wholes = _unmasked(body, values, visit, jnp, turns[1]) if home.numpy else (body, [], {})
+    again = [a for a in again if a.partition(" = ")[0] in live or "\n" in a]
     if wholes:
         visit = replace(visit, after={**visit.after, **wholes}, ends={**visit.ends, **wholes})
         live = live | wholes.keys()
@@ -409,9 +410,10 @@ def _nothing_hidden(body: naming.Statements, values: Mapping[str, object], store
     for n in arrays:
         if arrays[n].dtype.hasobject or arrays[n].dtype.kind not in "biufc" or type(arrays[n]) is not np.ndarray:
             raise CannotCompile(body[0].lineno, "object", f"`{n}` holds objects ({arrays[n].dtype}), not numbers")
-    touched = _in_place(body, values) & arrays.keys()
+    anew = naming.bound_for_certain(body) - naming.read_first(body)
+    touched = _in_place(body, values) & arrays.keys() - anew
     for n in touched:
-        for other, array in arrays.items():
+        for other, array in [(m, v) for m, v in arrays.items() if m not in anew]:
             if other != n and shares(arrays[n], array):
                 raise CannotCompile(
                     body[0].lineno, "effect", f"`{n}` is stored into and shares its memory with `{other}` (aliasing)"
@@ -579,7 +581,10 @@ def _exchanged(body: naming.Statements, stored: set[str]) -> set[str]:
 
 def _no_view(name: str, value: object, visit: Visit, outs: list[str]) -> None:
     assert isinstance(value, np.ndarray)
-    others = [(n, v) for n, v in [*visit.live.items(), *((o, visit.ends[o]) for o in outs)]]
+    made = (
+        [] if value.base is None else [(o, visit.ends[o]) for o in outs]
+    )  # views of an array that is no view are told themselves
+    others = [(n, v) for n, v in [*visit.live.items(), *made]]
     for n, v in others:
         if isinstance(v, np.ndarray) and v is not value and shares(v, value):
             raise CannotCompile(0, "effect", f"`{name}` is afterwards a view of `{n}` (aliasing)", name)

@@ -13,6 +13,14 @@ g = jitscope.grad(loss)
 for i in range(30):
     w = w - 0.1 * np.asarray(g(w))
     losses.append(float(loss(w)))
+=== a count of Python's among an optimizer's moments
+import jitscope.numpy as jnp
+state = {"w": jnp.ones(3), "m": (jnp.zeros(3), 0)}; target = jnp.asarray(rng.normal(size=3).astype(np.float32))
+---
+for i in range(20):
+    m, t = state["m"]
+    m = 0.9 * m + 0.1 * (state["w"] - target)
+    state = {"w": state["w"] - 0.1 * m / (1 - 0.9 ** (t + 1)), "m": (m, t + 1)}
 === NumPy's inputs among jitscope's arrays
 import jitscope, jitscope.numpy as jnp
 x = jnp.ones(4); A = rng.normal(size=(4, 4)).astype(np.float32) * 0.2

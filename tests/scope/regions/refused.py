@@ -4,30 +4,38 @@ from tests.scope.regions.programs import parsed
 
 
 CUT = parsed("""
-=== draws -> random @ 2
+=== draws that a value decides about -> random @ 2
 s = 0.0
 ---
 for i in range(5):
-    s = s + np.random.randn(3).mean()
-=== draws of a generator -> random @ 2
-s = 0.0
----
-for i in range(5):
-    s = s + rng.normal()
-=== draws of Python's -> random @ 2
+    s = s + rng.normal() if s < 1 else s
+=== draws in a branch -> random @ 4
 import random
 s = 0.0
 ---
 for i in range(5):
-    s = s + random.random()
-=== a walk of Metropolis -> random @ 2
-x = 0.0; kept = []
+    s = s + 0.5
+    if s > 1:
+        s = s - random.random()
+=== draws until a value is reached -> random @ 2
+s = 0.0
+---
+for i in range(50):
+    s = s + np.random.randn()
+    if s > 3:
+        break
+=== a draw from what the loop changes -> random @ 2
+s = 1.0
+---
+for i in range(5):
+    s = s + rng.poisson(s)
+=== a draw of a second part of a test -> random @ 3
+x = 0.0; new = 1.0
 ---
 for i in range(20):
-    new = x + rng.normal()
-    if np.log(rng.random()) < 0.5 * (x * x - new * new):
+    new = new * 0.9
+    if new < x or rng.random() < 0.3:
         x = new
-    kept.append(x)
 === prints -> input or output @ 3
 s = np.zeros(3)
 ---
@@ -162,14 +170,6 @@ for m in mats:
     except np.linalg.LinAlgError:
         bad += 1
         dets.append(0.0)
-=== a method that draws -> random @ 2
-class Walker:
-    def __init__(self): self.x = 0.0
-    def step(self): self.x = self.x + rng.normal()
-w = Walker()
----
-for k in range(9):
-    w.step()
 === a method that prints -> input or output @ 2
 class Talker:
     def __init__(self): self.x = np.zeros(2)

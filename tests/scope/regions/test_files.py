@@ -82,7 +82,7 @@ def test_json(form: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> N
     assert first["edit"]
     assert set(first["same"]) >= {"max_abs", "max_rel", "bits"}
     assert first["break_even_runs"] <= 30
-    assert (drawn["verdict"], drawn["cuts"][0]["why"]) == ("cannot", "random")
+    assert (drawn["verdict"], drawn["cuts"][0]["why"]) == ("not worth it", "random")
     assert small["verdict"] == "not worth it"
     assert "3 runs" in small["reason"]
     lines = PROGRAM.splitlines() if form == "py" else cells[1].source.splitlines()[1:]

@@ -25,6 +25,7 @@ from tests.scope.regions.programs_in_place import IN_PLACE
 from tests.scope.regions.programs_mixed import MIXED
 from tests.scope.regions.programs_of_sizes import OF_SIZES
 from tests.scope.regions.programs_with_comprehensions import WITH_COMPREHENSIONS
+from tests.scope.regions.programs_with_draws import WITH_DRAWS
 from tests.scope.regions.programs_with_lists import WITH_LISTS
 from tests.scope.regions.programs_with_loops import WITH_LOOPS
 from tests.scope.regions.programs_with_objects import WITH_OBJECTS
@@ -91,7 +92,7 @@ def applied(source: str, regions: list[Region], cell: int) -> str:
     "program",
     [
         *(*COMPILED, *IN_PARTS, *IN_PLACE, *MIXED, *OF_SIZES),
-        *(*WITH_COMPREHENSIONS, *WITH_LISTS, *WITH_LOOPS, *WITH_OBJECTS),
+        *(*WITH_COMPREHENSIONS, *WITH_DRAWS, *WITH_LISTS, *WITH_LOOPS, *WITH_OBJECTS),
     ],
     ids=lambda p: p.name,
 )

@@ -1,0 +1,249 @@
+"""Random numbers that each turn of a loop draws, whatever the values are: Python draws them before the loop, one after the other as the loop would,
+and the loop reads them."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import contextlib
+import copy
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from types import ModuleType
+
+import numpy as np
+
+from . import naming
+from .homes import is_number
+from .parts import numpy_in, placed_at
+from .stand_ins import StandIns, evaluates_again, stand_ins
+from .watching import GENERATORS, Visit, snapshot
+from .words import is_static
+
+
+MOST_BYTES = 1 << 26
+"""More than this of random numbers is not kept at once."""
+_OTHERWISE = frozenset(
+    "seed shuffle permuted spawn get_state set_state getstate setstate getrandbits bytes randbytes jumped".split()
+)
+"""What generators do beside giving numbers."""
+
+
+class _NotBefore(Exception):
+    """Raised where it depends on values whether, or from what, is drawn."""
+
+
+@contextlib.contextmanager
+def states_kept() -> Iterator[None]:
+    """Leaves NumPy's and Python's own generators as they were."""
+    ours, pythons = np.random.get_state(), random.getstate()
+    try:
+        yield
+    finally:
+        np.random.set_state(ours)
+        random.setstate(pythons)
+
+
+def states() -> tuple[object, ...]:
+    """Where these two are."""
+    _, numbers, *rest = np.random.get_state()
+    return np.asarray(numbers).tobytes(), *rest, random.getstate()
+
+
+def draws(call: ast.AST, visit: Visit) -> bool:
+    """Whether this is a call that draws numbers from a generator that is known."""
+    if not isinstance(call, ast.Call) or naming.root_of(call.func) not in visit.values:
+        return False
+    try:
+        drawn = eval(ast.unparse(call.func), {"__builtins__": {}}, dict(visit.values))
+    except Exception:
+        return False
+    name = getattr(drawn, "__name__", "_")
+    return isinstance(getattr(drawn, "__self__", None), GENERATORS) and name not in _OTHERWISE and name[0] != "_"
+
+
+def without_draws(
+    body: naming.Statements, visit: Visit, definitions: Mapping[tuple[str, int], ast.FunctionDef]
+) -> StandIns:
+    """The statements with rows of random numbers in place of draws, and with names for lists that have none."""
+    drawn = drawn_before(body, visit)
+    found = stand_ins(drawn.body, drawn.visit, definitions)
+    before, after = (*drawn.before, *found.before), (*found.after, *drawn.after)
+    return replace(found, before=before, after=after, draws=drawn.draws)
+
+
+def drawn_before(body: naming.Statements, visit: Visit) -> StandIns:
+    """The statements with rows of random numbers in place of draws; the same where nothing is drawn, or not in each turn alike."""
+    found = _Draws(visit, naming.bound(body), naming.stored_into(body))
+    same = StandIns(tuple(body), visit)
+    *straight, last = body
+    if not isinstance(last, ast.For) or not found.any(last) or any(map(found.any, straight)):
+        return same
+    loop, names = copy.deepcopy(last), snapshot(visit.values)
+    try:
+        found.loop(loop, [])
+    except _NotBefore:
+        return same
+    numpy = numpy_in(names)
+    drawn = [*(f"{n} = []" for n in found.rows), *found.lines]
+    as_arrays = {n: f"{n} = {numpy}.array({n}){shape.format(numpy)}" for n, shape in found.rows.items()}
+    try:
+        with states_kept():
+            exec("\n".join(drawn), names)
+        # Python's numbers stay what they are, where turns may stay Python's
+        as_arrays = {n: t for n, t in as_arrays.items() if found.rows[n] or {*map(type, names[n])} != {float}}  # type: ignore[call-overload]
+        exec("\n".join(as_arrays.values()), names)
+    except Exception:
+        return same
+    rows = {n: names[n] for n in found.rows}
+    arrays = [np.asarray(v) for v in rows.values()]
+    if any(v.dtype.kind not in "biuf" for v in arrays) or sum(v.nbytes for v in arrays) > MOST_BYTES:
+        return same
+    lines = [*drawn, *as_arrays.values()]
+    lines = lines if numpy in visit.values else [f"import {numpy}", *lines]
+    seen = replace(visit, values={**visit.values, **rows}, live={**visit.live, **rows})
+    return StandIns((*straight, loop), seen, tuple(lines), (f"del {', '.join(rows)}",), draws=found.drawn)
+
+
+class _Draws:
+    """Finds the draws of a loop. `rows` has the names of the rows and what makes an array of each, `lines` are the loops of the draws alone."""
+
+    def __init__(self, visit: Visit, bound: set[str], stored: set[str]) -> None:
+        self.visit, self.bound, self.changing = visit, bound, bound | stored
+        self.rows: dict[str, str] = {}
+        self.lines: list[str] = []
+        self.drawn: dict[str, tuple[str, int]] = {}
+        self.counts: set[str] = set()
+
+    def any(self, node: ast.AST) -> bool:
+        return any(draws(n, self.visit) for n in ast.walk(node))
+
+    def loop(self, loop: ast.For, around: list[tuple[str, str]]) -> None:
+        """A loop that draws in its turns; `around` are the turn's number and how many there are of each loop around it."""
+        if loop.orelse or naming.leaves(loop.body) or any(isinstance(n, ast.Continue) for n in ast.walk(loop)):
+            raise _NotBefore
+        source = loop.iter
+        if self.any(source) or not self._known(source) or naming.loaded([source]) & self.counts:
+            raise _NotBefore
+        match source:
+            case ast.Call(func=ast.Name(id="range"), args=args, keywords=[]) if isinstance(loop.target, ast.Name):
+                count = turn = loop.target.id
+                if len(args) > 1 and ast.unparse(args[0]) != "0":
+                    turn = f"({count} - ({ast.unparse(args[0])}))"
+                if len(args) > 2:
+                    turn = f"{turn} // ({ast.unparse(args[2])})"
+                size = f"len({ast.unparse(source)})"
+            case ast.Name():
+                count = turn = f"turn_{len(around) + 1}_of_draws"
+                size = f"len({source.id})"
+                loop.target = ast.Tuple([ast.Name(count, ast.Store()), loop.target], ast.Store())
+                loop.iter = ast.Call(ast.Name("enumerate", ast.Load()), [source], [])
+                placed_at(loop.target, loop)
+                placed_at(loop.iter, loop)
+            case ast.Call(func=ast.Name(id="enumerate"), args=[ast.Name(id=of)], keywords=[]) if isinstance(
+                loop.target, ast.Tuple
+            ) and isinstance(loop.target.elts[0], ast.Name):
+                count = turn = loop.target.elts[0].id
+                size = f"len({of})"
+            case _:
+                raise _NotBefore
+        if count in naming.bound(loop.body) | self.counts:
+            raise _NotBefore
+        self.counts.add(count)
+        head = ast.unparse(source) if size.startswith("len(range") else f"range({size})"
+        self.lines.append(f"{'    ' * len(around)}for {count} in {head}:")
+        self.block(loop.body, [*around, (turn, size)])
+
+    def block(self, body: list[ast.stmt], around: list[tuple[str, str]]) -> None:
+        for s in body:
+            if not self.any(s):
+                continue
+            match s:
+                case ast.For():
+                    self.loop(s, around)
+                case ast.If() if not any(map(self.any, [*s.body, *s.orelse])):
+                    s.test = self.expression(s.test, around)
+                case ast.Assign() | ast.AnnAssign() | ast.AugAssign() | ast.Expr() if s.value is not None and not any(
+                    map(self.any, naming.targets_of(s))
+                ):
+                    s.value = self.expression(s.value, around)
+                case _:
+                    raise _NotBefore
+
+    def expression(self, node: ast.expr, around: list[tuple[str, str]]) -> ast.expr:
+        """The expression with elements of rows in the place of draws."""
+        if not self.any(node):
+            return node
+        if draws(node, self.visit):
+            return self._row(node, around)
+        later: Sequence[ast.AST] = ()
+        match node:
+            case ast.IfExp(body=a, orelse=b):
+                later = (a, b)
+            case ast.BoolOp(values=[_, *rest]) | ast.Compare(comparators=[_, *rest]):
+                later = rest
+            case ast.Lambda() | ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp() | ast.NamedExpr():
+                raise _NotBefore
+        if any(map(self.any, later)):
+            raise _NotBefore
+        for name, value in ast.iter_fields(node):
+            if isinstance(value, ast.expr):
+                setattr(node, name, self.expression(value, around))
+            elif isinstance(value, list):
+                for k, v in enumerate(value):
+                    if isinstance(v, ast.expr):
+                        value[k] = self.expression(v, around)
+                    elif isinstance(v, ast.keyword):
+                        v.value = self.expression(v.value, around)
+        return node
+
+    def _row(self, call: ast.expr, around: list[tuple[str, str]]) -> ast.expr:
+        assert isinstance(call, ast.Call)
+        given = [*call.args, *(k.value for k in call.keywords)]
+        if naming.root_of(call.func) in self.changing or not all(map(self._known, given)):
+            raise _NotBefore
+        taken = {*self.visit.values, *self.visit.after, *self.visit.around, *self.rows}
+        name = next(n for k in range(1, len(taken) + 2) if (n := f"draws_{k}") not in taken)
+        self.drawn[name] = naming.root_of(call.func) or "", call.lineno
+        sizes = ", ".join(size for _, size in around)
+        self.rows[name] = f".reshape({sizes}, *{{}}.shape({name})[1:])" if len(around) > 1 else ""
+        self.lines.append(f"{'    ' * len(around)}{name}.append({ast.unparse(call)})")
+        return placed_at(ast.parse(f"{name}[{', '.join(turn for turn, _ in around)}]", mode="eval").body, call)
+
+    def _known(self, node: ast.expr) -> bool:
+        """Whether an expression says the same before the loop as in each of its turns."""
+        if isinstance(node, (ast.Name, ast.Attribute)) and naming.root_of(node) not in self.counts:
+            return self._keeps_size(node) or self._stays(node)
+        if isinstance(node, ast.Call) and not (self._keeps_size(node) or evaluates_again(node)):
+            return False
+        if isinstance(node, (ast.Lambda, ast.ListComp, ast.GeneratorExp, ast.NamedExpr)):
+            return False
+        parts = [n.value if isinstance(n, ast.keyword) else n for n in ast.iter_child_nodes(node)]
+        inside = [n for n in parts if isinstance(n, ast.expr)][isinstance(node, ast.Call) :]
+        return self._keeps_size(node) or all(map(self._known, inside))
+
+    def _stays(self, node: ast.Name | ast.Attribute) -> bool:
+        """Whether a name, or a place in an object or a module, was seen to be the same in the end as when the loop began."""
+        root, visit = naming.root_of(node), self.visit
+        if root is None or root in self.changing | visit.changed or root not in visit.values:
+            return root is not None and root not in self.changing and hasattr(builtins, root)
+        value, text = visit.values[root], ast.unparse(node)
+        if isinstance(value, ModuleType):
+            return True
+        if isinstance(node, ast.Attribute):
+            before, after = visit.places.get(text), visit.places_after.get(text)
+            return before is not None and after is not None and before.value is after.value
+        return is_number(value) or is_static(value) or (type(value) is list and visit.after.get(root, value) == value)
+
+    def _keeps_size(self, node: ast.AST) -> bool:
+        """Whether this asks an array for its size, which stays as it is where it is stored into, or bound anew to one as large."""
+        match node:
+            case (
+                ast.Attribute(value=ast.Name(id=name), attr="shape" | "size")
+                | ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=name)])
+            ):
+                before, after = self.visit.values.get(name), self.visit.after.get(name)
+                as_large = name not in self.bound or np.shape(before) == np.shape(after)  # type: ignore[arg-type]
+                return isinstance(before, np.ndarray) and as_large
+        return False

@@ -1,0 +1,84 @@
+"""Programs that draw random numbers in each turn of a loop, whatever the values are."""
+
+from tests.scope.regions.programs import parsed
+
+
+WITH_DRAWS = parsed("""
+=== draws of NumPy's own generator
+s = 0.0; np.random.seed(3)
+---
+for i in range(5):
+    s = s + np.random.randn(3).mean()
+=== draws of Python's
+import random
+random.seed(4); s = 0.0
+---
+for i in range(2, 17, 3):
+    s = s + random.random() * i
+=== a walk of Metropolis, prints now and then
+x = 0.0; kept = []
+---
+for i in range(20):
+    new = x + rng.normal()
+    if np.log(rng.random()) < 0.5 * (x * x - new * new):
+        x = new
+    kept.append(x)
+    if i % 10 == 0:
+        print(i, len(kept))
+=== one coordinate after the other, proposals that are stored into
+x = np.zeros(3); current = 0.0; kept = np.zeros((12, 3)); taken = np.zeros(3)
+---
+for i in range(12):
+    for j in range(len(x)):
+        new = x.copy()
+        new[j] += 0.7 * rng.normal()
+        value = -np.sum(new ** 2)
+        if np.log(rng.random()) < value - current:
+            x = new
+            current = value
+            taken[j] += 1
+    kept[i] = x
+=== particles of an object that has the generator
+class Cloud:
+    def __init__(self, rng):
+        self.rng, self.x = rng, rng.normal(size=30)
+    def move(self):
+        self.x = 0.9 * self.x + 0.1 * self.rng.normal(size=self.x.shape)
+cloud = Cloud(rng); seen = []
+---
+for k in range(15):
+    cloud.move()
+    seen.append(cloud.x.mean())
+=== a method that draws from a generator of the cell's
+class Walker:
+    def __init__(self): self.x = 0.0
+    def step(self): self.x = self.x + rng.normal()
+w = Walker()
+---
+for k in range(9):
+    w.step()
+=== rows of data, each with a draw, and a permutation of minibatches
+X = rng.normal(size=(12, 3)); w = np.zeros(3)
+---
+for epoch in range(4):
+    order = rng.permutation(len(X))
+    for start in range(0, len(X), 4):
+        part = order[start:start + 4]
+        w = w + 0.1 * X[part].mean(axis=0)
+    for row in X:
+        w = w * 0.9 + row * rng.random()
+=== a swarm, draws as long as rows that are stored into
+class Swarm:
+    def __init__(self):
+        self.x, self.best, self.rng = rng.normal(size=(4, 3)), np.full(4, 9.0), rng
+    def step(self):
+        for i in range(len(self.x)):
+            self.x[i] += 0.1 * self.rng.normal(size=self.x.shape[1])
+            f = np.sum(self.x[i] ** 2)
+            if f < self.best[i]:
+                self.best[i] = f
+swarm = Swarm()
+---
+for k in range(6):
+    swarm.step()
+""")
