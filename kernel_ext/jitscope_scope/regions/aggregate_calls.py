@@ -11,6 +11,7 @@ from . import naming, words
 from .aggregate_state import State
 from .functions import definition_of
 from .returns import at_the_end
+from .stand_ins import evaluates_again
 from .structures import Box, Function, Grows, InWholes, Known, Leaf, Part, Scope, fields_of, is_structure, of_class
 
 
@@ -133,6 +134,8 @@ class Calls(State):
         name = getattr(node, "name", "it")
         for n in sorted(naming.bound(body) | given.keys()):
             scope.own[n] = self.roots.name(f"{n}_of_{name}_{self.count}")
+        stores = [n.id for b in body for n in ast.walk(b) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+        scope.once = frozenset(n for n in stores if stores.count(n) == 1 and n not in given)
         self.inlined.add(name)
         self.calls += 1
         self.scopes.append(scope)
@@ -346,14 +349,43 @@ class Calls(State):
             for k, p in args[0].parts.items():
                 self.store(box.parts, k, p, f"{self.path(box)}[{k!r}]")
             return Known(None)
-        if box.of is list and name == "append" and len(args) == 1:
+        more = args if name == "append" else None
+        if name == "extend" and len(args) == 1 and isinstance(rows := args[0], Box) and rows.of in (list, tuple):
+            more = [*rows.parts.values()]
+        if box.of is list and len(args) == 1 and more is not None:
             if box.text is not None or box.loops < self.dynamic:
                 raise Grows(box.text or box.site)
             self.changed(box)
-            k = len(box.parts)
-            self.store(box.parts, k, args[0], f"{self.path(box)}[{k}]")
+            for k, part in enumerate(more, len(box.parts)):
+                if self._held_as_it_is(part):
+                    box.parts[k] = part
+                else:
+                    self.store(box.parts, k, part, f"{self.path(box)}[{k}]")
             return Known(None)
         raise InWholes(f"`.{name}` of a container")
+
+    def _held_as_it_is(self, part: Part) -> bool:
+        """Whether a list takes a part, or a tuple of such, under the name that it has."""
+        if isinstance(part, Box):
+            return part.of is tuple and part.name is None and all(map(self._held_as_it_is, part.parts.values()))
+        return isinstance(part, Leaf) and not self.copies
+
+    def begins(self, source: ast.expr, scope: Scope) -> str | None:
+        """What is true when the region begins if a loop inside of it has a turn each time; None where that is not known then."""
+        reads = naming.loaded([source])
+        match source:
+            case ast.Call(func=ast.Name(id="range")) if (
+                scope is self.top
+                and evaluates_again(source)
+                and not reads & (self.bound_in_region | scope.names.keys())
+                and not any(self.roots.at(n) for n in reads)
+            ):
+                return f"len({ast.unparse(source)}) > 0"
+        return None
+
+    def is_whole(self, leaf: Leaf) -> bool:
+        """Whether a name stands for a whole number of Python's that is not copied, as where it says which part of an array is meant."""
+        return not self.copies and type(self.roots.values.get(leaf.name)) is int
 
     def path(self, box: Box) -> str:
         if box.text is None and box.name is None:

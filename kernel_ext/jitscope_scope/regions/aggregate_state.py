@@ -6,7 +6,7 @@ import ast
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 
-from .structures import Box, Function, Part, Roots, Scope
+from .structures import Box, Function, Leaf, Part, Roots, Scope
 
 
 class State(ABC):
@@ -89,6 +89,14 @@ class State(ABC):
     @abstractmethod
     def things(self, node: ast.expr, loop: ast.For | None, scope: Scope) -> list[Part] | None:
         """The parts that a loop goes through; None for other loops."""
+
+    @abstractmethod
+    def begins(self, source: ast.expr, scope: Scope) -> str | None:
+        """What is true when the region begins if a loop inside of it has a turn each time."""
+
+    @abstractmethod
+    def is_whole(self, leaf: Leaf) -> bool:
+        """Whether a name stands for a whole number of Python's that is not copied."""
 
     @abstractmethod
     def call(self, node: ast.Call, scope: Scope) -> Part:

@@ -142,6 +142,9 @@ class AggregateReplacement(Calls, Expressions):
         ):
             self.store(scope.names, name, part, self.path_in(name, scope))  # type: ignore[arg-type]
             return
+        if isinstance(part, Leaf) and name in scope.once and self.is_whole(part):
+            scope.names[name] = part
+            return
         value = self.text(part)
         self._is_plain_now(name, scope)
         self.assign([self.name_in(name, scope)], [value])
@@ -364,7 +367,7 @@ class AggregateReplacement(Calls, Expressions):
         start, count, out, dynamic = self.state(), self.count, self.out, self.dynamic
         scopes, calls, leaving = [*self.scopes], self.calls, self.leaving
         try:
-            turns = self._turns(s.target, s.body, scope)
+            turns = self._turns(s.target, s.body, scope, begins=self.begins(s.iter, scope))
         except PickedByValue:
             start()
             self.out = out
@@ -389,19 +392,25 @@ class AggregateReplacement(Calls, Expressions):
         return new
 
     def _turns(
-        self, target: ast.expr | None, body: list[ast.stmt], scope: Scope, test: ast.expr | None = None
+        self,
+        target: ast.expr | None,
+        body: list[ast.stmt],
+        scope: Scope,
+        test: ast.expr | None = None,
+        begins: str | None = None,
     ) -> list[ast.stmt]:
-        """The statements of a loop's turn, whichever it is."""
+        """The statements of a loop's turn, whichever it is. `begins` is what is true if it has one, in a loop inside of another."""
         bound = naming.bound([target]) if target is not None else set()
         if self.copies:
             self._own_parts(body, scope)
         before, out, at = self.described_by_names(), self.out, self.at
         parts_before = self._described_boxes()
-        outer = self.top is scope and not self.dynamic
+        outer = self.top is scope and not (self.dynamic or self.unsure)
+        certain = outer or (begins is not None and not self.unsure)
         count, leaving = self.count, self.leaving
         self.dynamic += 1
         texts, ends = list[list[ast.stmt]](), []
-        while len(texts) < 2 or (len(texts) < 3 and outer and not _same(texts, ends)):
+        while len(texts) < 2 or (len(texts) < 3 and certain and not _same(texts, ends)):
             self.out, self.count, self.at, self.leaving = [], count, at, []
             for n in bound:
                 scope.names.pop(n, None)
@@ -422,6 +431,9 @@ class AggregateReplacement(Calls, Expressions):
             raise NeedsCopies if not self.copies else InWholes("a turn leaves other parts than it began with")
         if len(texts) == 3 and not self._first_turn(texts[0], texts[2], {self.name_in(n, scope) for n in bound}):
             raise NeedsCopies if not self.copies else InWholes("a first turn is another one")
+        if certain and begins is not None and not outer and ends[-1][1] != parts_before:
+            self.roots.tests[begins] = begins
+            outer = True
         if not outer:  # there may be no turn
             for k, names in enumerate(before):
                 for n, p in names.items():

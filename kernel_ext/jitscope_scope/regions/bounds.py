@@ -341,6 +341,9 @@ def own_part(s: ast.Assign, name: str) -> ast.expr | None:
     if all(isinstance(t, ast.Name) for t in s.targets):
         return s.value
     match s.targets:
+        case [ast.Tuple(elts=names)] if isinstance(s.value, ast.Attribute) and s.value.attr == "shape":
+            at = [k for k, t in enumerate(names) if ast.unparse(t) == name]
+            return ast.Subscript(s.value, ast.Constant(at[0]), ast.Load()) if at else None
         case [ast.Tuple(elts=names)] if isinstance(s.value, ast.Tuple) and len(names) == len(s.value.elts):
             return next((v for t, v in zip(names, s.value.elts, strict=True) if ast.unparse(t) == name), None)
     return None

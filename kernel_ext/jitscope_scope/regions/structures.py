@@ -109,6 +109,8 @@ class Scope:
     """What a function's other names are called in the region."""
     function: Function | None = None
     around: Scope | None = None
+    once: frozenset[str] = frozenset()
+    """The names that a function binds in one place."""
 
 
 Part = Leaf | Known | Box | Function | ast.expr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Collection
 
 import numpy as np
@@ -12,6 +13,10 @@ from .bounds import own_part
 from .homes import shares
 from .stand_ins import evaluates_again
 from .watching import Visit
+
+
+MOST_NAMES = 4
+"""Names that stand for one another are followed so far."""
 
 
 def view_again(name: str, body: naming.Statements, visit: Visit, outs: Collection[str]) -> list[str] | None:
@@ -47,7 +52,7 @@ def _by_itself(
     s = made[-1]
     if len(made) > 1 and not (isinstance(s, ast.Assign) and _is_the_view(own_part(s, name), visit.ends[name], visit)):
         return None
-    value_of = own_part(s, name) if isinstance(s, ast.Assign) else None
+    value_of = _by_outer_names(own_part(s, name), body, outs) if isinstance(s, ast.Assign) else None
     if value_of is not None and (root := _root_of_views(value_of)) is not None:
         free = naming.loaded([value_of]) - {root}
         known = free <= (visit.values.keys() - made_inside) | (loops & set(outs))
@@ -64,7 +69,7 @@ def _by_itself(
 def _is_of_last_turn(
     s: ast.AST, view: ast.expr, name: str, body: naming.Statements, visit: Visit, outs: Collection[str]
 ) -> bool:
-    """Whether a statement names a part of an array that is no view itself, and that the statements right before it make."""
+    """Whether a statement names a part of an array that is no view itself, and that statements before it in the same turn make."""
     root = _root_of_views(view)
     if (
         root is None
@@ -75,14 +80,36 @@ def _is_of_last_turn(
         return False
     nodes = [*naming.statements(body)]
     blocks = [body, *(b for n in nodes for f in ("body", "orelse") if (b := getattr(n, f, None)))]
-    block = next(b for b in blocks if any(s is t for t in b))
-    before = block[: next(k for k, t in enumerate(block) if s is t)]
     makes = [n for n in nodes if root in {ast.unparse(t) for t in naming.targets_of(n)}]
-    first = next((k for k, t in enumerate(before) if any(t is n for n in makes)), len(before))
-    inside = [n for t in before[first:] for n in ast.walk(t)]
-    return all(any(n is m for m in inside) for n in makes) and not any(
-        isinstance(n, (ast.Break, ast.Continue)) for n in inside
-    )
+    for block in blocks:  # the statement's own, and those around it
+        at = next((k for k, t in enumerate(block) if any(s is n for n in ast.walk(t))), 0)
+        first = next((k for k, t in enumerate(block[:at]) if any(t is n for n in makes)), at)
+        inside = [n for t in block[first:at] for n in ast.walk(t)]
+        leaves = any(isinstance(n, (ast.Break, ast.Continue)) for n in inside)
+        if all(any(n is m for m in inside) for n in makes) and not leaves:
+            return True
+    return False
+
+
+def _by_outer_names(node: ast.expr | None, body: naming.Statements, outs: Collection[str]) -> ast.expr | None:
+    """A view with what names stand for in their place that are the region's own, and are bound once."""
+    assigned = [s for b in body for s in ast.walk(b) if isinstance(s, ast.Assign)]
+    for _ in range(MOST_NAMES):
+        if node is None or (root := _root_of_views(node)) is None or root in outs:
+            break
+        made = [own_part(s, root) for s in assigned if root in naming.bound([s])]
+        if len(made) != 1 or made[0] is None:
+            break
+        node = _Replaced(root, made[0]).visit(copy.deepcopy(node))
+    return node
+
+
+class _Replaced(ast.NodeTransformer):
+    def __init__(self, name: str, by: ast.expr) -> None:
+        self.name, self.by = name, by
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        return copy.deepcopy(self.by) if node.id == self.name else node
 
 
 def _is_the_view(node: ast.expr | None, value: object, visit: Visit) -> bool:

@@ -398,4 +398,103 @@ for k in range(20):
     u = control(1.0 - y)
     y = plant.step(u)
     us.append(u)
+=== layers that give pairs of parameters, an optimizer whose state the first of nested loops makes
+class Layer:
+    def __init__(self, n, m):
+        self.W, self.dW = rng.normal(size=(n, m)) * 0.4, np.zeros((n, m))
+    def forward(self, x):
+        self.x = x
+        return np.tanh(x @ self.W)
+    def backward(self, g):
+        self.dW = self.x.T @ g
+        return g @ self.W.T
+    def params(self):
+        return [(self.W, self.dW)]
+class Momentum:
+    def __init__(self):
+        self.state = {}
+    def step(self, params):
+        for i, (p, g) in enumerate(params):
+            if i not in self.state:
+                self.state[i] = np.zeros_like(p)
+            self.state[i] = 0.9 * self.state[i] - 0.1 * g
+            p += self.state[i]
+def params(layers):
+    found = []
+    for layer in layers:
+        found.extend(layer.params())
+    return found
+X = rng.normal(size=(12, 3)); y = X[:, :1] ** 2; layers = [Layer(3, 4), Layer(4, 1)]; opt = Momentum(); losses = []
+---
+for epoch in range(5):
+    order = rng.permutation(len(X))
+    for start in range(0, len(X), 4):
+        part = order[start:start + 4]
+        out = X[part]
+        for layer in layers:
+            out = layer.forward(out)
+        grad = out - y[part]
+        for layer in reversed(layers):
+            grad = layer.backward(grad)
+        opt.step(params(layers))
+    losses.append(np.mean(grad ** 2))
+    if epoch % 2 == 0:
+        print(epoch, len(losses))
+=== a diagonal that a method fills, in an object
+class Charges:
+    def __init__(self, n):
+        self.x, self.v = rng.normal(size=n), np.zeros(n)
+    def step(self):
+        d = self.x[:, None] - self.x[None, :]
+        r = np.abs(d) + 0.1
+        np.fill_diagonal(r, 1.0)
+        self.v = 0.9 * self.v + 0.01 * (d / r ** 3).sum(axis=1)
+        self.x = self.x + 0.1 * self.v
+charges = Charges(6); spread = []
+---
+for k in range(12):
+    charges.step()
+    spread.append(charges.x.std())
+=== patches of pictures, sizes by name, weights that a loop after it changes
+class Conv:
+    def __init__(self, n):
+        self.K = rng.normal(size=(n, 3, 3))
+    def forward(self, image):
+        self.image = image
+        h, w = image.shape
+        out = np.zeros((len(self.K), h - 2, w - 2))
+        for i in range(h - 2):
+            for j in range(w - 2):
+                out[:, i, j] = np.sum(image[i:i + 3, j:j + 3] * self.K, axis=(1, 2))
+        return out
+images = rng.normal(size=(5, 6, 7)); conv = Conv(2); moments = {"m": [0.0], "t": 0}; seen = 0.0
+---
+for k in range(5):
+    out = conv.forward(images[k])
+    flat = np.maximum(out, 0).reshape(-1)
+    moments["t"] += 1
+    for q, (param, g) in enumerate(((conv.K, conv.K * flat.mean()),)):
+        moments["m"][q] = 0.9 * moments["m"][q] + 0.1 * g
+        param -= 0.1 * moments["m"][q] / (1 - 0.9 ** moments["t"])
+    seen += flat[0]
+=== gates of a cell, parts of one product by a number of the object's
+class Cell:
+    def __init__(self, n):
+        self.n, self.W = n, rng.normal(size=(3 * n, 2 * n)) * 0.4
+    def step(self, x, state):
+        h, c = state
+        z = self.W @ np.concatenate([x, h])
+        n = self.n
+        f, g = 1 / (1 + np.exp(-z[:n])), np.tanh(z[2 * n:])
+        c = f * c + g
+        return z[n:2 * n] * np.tanh(c), c
+cell = Cell(4); xs = rng.normal(size=(6, 4)); losses = []
+---
+for epoch in range(3):
+    state = (np.zeros(4), np.zeros(4))
+    loss = 0.0
+    for t in range(len(xs)):
+        state = cell.step(xs[t], state)
+        loss += np.sum(state[0] ** 2)
+    losses.append(loss)
 """)
