@@ -102,7 +102,9 @@ def drawn_before(body: naming.Statements, visit: Visit) -> StandIns:
         return same
     lines = [*drawn, *as_arrays.values()]
     lines = lines if numpy in visit.values else [f"import {numpy}", *lines]
-    seen = replace(visit, values={**visit.values, **rows}, live={**visit.live, **rows})
+    of = {text for text, _ in found.drawn.values()}
+    kept = {t: s for t, s in visit.states.items() if t not in of}  # the loop leaves the generators alone
+    seen = replace(visit, values={**visit.values, **rows}, live={**visit.live, **rows}, states=kept)
     return StandIns((*straight, loop), seen, tuple(lines), (f"del {', '.join(rows)}",), draws=found.drawn)
 
 
@@ -205,7 +207,8 @@ class _Draws:
             raise _NotBefore
         taken = {*self.visit.values, *self.visit.after, *self.visit.around, *self.rows}
         name = next(n for k in range(1, len(taken) + 2) if (n := f"draws_{k}") not in taken)
-        self.drawn[name] = naming.root_of(call.func) or "", call.lineno
+        drawn = call.func.value if isinstance(call.func, ast.Attribute) else call.func
+        self.drawn[name] = ast.unparse(drawn), call.lineno
         sizes = ", ".join(size for _, size in around)
         self.rows[name] = f".reshape({sizes}, *{{}}.shape({name})[1:])" if len(around) > 1 else ""
         self.lines.append(f"{'    ' * len(around)}{name}.append({ast.unparse(call)})")
