@@ -58,7 +58,9 @@ def test_what_a_compiled_region_has_inside_is_not_told_again(monkeypatch) -> Non
 
 
 def test_what_a_refused_loop_calls_is_told_by_itself(monkeypatch) -> None:
-    regions = found(_SMOOTH, "for k in range(5):\n    x = smooth(x) + (rng.normal() if x[0] < 9 else 0.0)\n", monkeypatch)
+    regions = found(
+        _SMOOTH, "for k in range(5):\n    x = smooth(x) + (rng.normal() if x[0] < 9 else 0.0)\n", monkeypatch
+    )
     assert [(r.cell, r.line, r.verdict) for r in regions] == [(1, 2, "compile"), (2, 1, "cannot")]
 
 
