@@ -115,10 +115,14 @@ class KeyPrimitive(Discrete):
         compute = lambda *args: self.compute(*args, **params)
         own, out = ctx.avals_in[0], ctx.avals_out[0]
         apart = self.draws and RANDOM_BITS_APART.holds(ctx.module.platform) and own.dtype is threefry
-        if not apart or is_symbolic_dim(out.size) or out.size < RANDOM_BITS_APART.value:
+        if not apart or is_symbolic_dim(out.size) or not self.drawn_apart(out.size):
             return ctx.inline(compute, *values)
         one_way = lambda: [ctx.inline(compute, *values)]
         return ctx.case(ctx.inline(_zero, *values), [out], [one_way, lambda: [ctx.zeros(out)]])[0]
+
+    def drawn_apart(self, size: int) -> bool:
+        """Whether so many numbers are drawn in a kernel of their own."""
+        return size >= RANDOM_BITS_APART.value
 
     def compute(self, /, *args: Any, **params: Any) -> Any:
         """The operation over other primitives."""
@@ -198,6 +202,9 @@ class Drawing(KeyPrimitive):
 
 class RandomBits(Drawing):
     """Unsigned integers of `bit_width` random bits, of shape keys × `shape`."""
+
+    def drawn_apart(self, size):
+        return super().drawn_apart(size) or size == 1
 
     def abstract(self, keys, /, *, bit_width, shape, original=False):
         self.check(keys)

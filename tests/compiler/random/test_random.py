@@ -269,3 +269,17 @@ def test_wrong_use_is_explained(call, kind, text):
     with pytest.raises(kind) as caught:
         call()
     assert text in str(caught.value), str(caught.value)
+
+
+def test_a_number_drawn_for_all_elements_has_a_kernel_of_its_own():
+    """In one loop with what is drawn for each element, LLVM looks at each of the 2**40 ways through two hashes in a row."""
+
+    def flipped(key):
+        coin, noise = jx.random.split(key)
+        return jx.random.randint(coin, (), 0, 2) * 1.0 + jx.random.normal(noise, (4,))
+
+    lowered = jx.jit(flipped).lower(jx.random.key(0))
+    assert lowered.as_text().count("stablehlo.case") == 2, "of the high and the low bits of the coin"
+    with jx.disable_jit():
+        alone = flipped(jx.random.key(0))
+    np.testing.assert_allclose(lowered.compile()(jx.random.key(0)), alone, rtol=1e-6)
