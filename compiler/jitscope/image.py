@@ -1,11 +1,13 @@
 """`jitscope.image`: resizing images of any number of axes.
 
-Each axis is a product with a matrix of weights, so that images can be batched, have channels anywhere, and have derivatives.
+Each axis is a product with a matrix of weights, so that images can be batched, have channels anywhere, and have derivatives. Where the scale is known
+and few pixels have weights in one of the result, it is the sum over these.
 """
 
 from __future__ import annotations
 
 import enum
+import functools
 import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -13,10 +15,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import numpy as jnp
+from .control.linear_call import linear_call
 from .core.avals import aval_of
 from .eager.functions import eager_jit
 from .lax import Precision
 from .numpy.operands import checked, lenient, one_axis, operand, operands, shape_of
+from .symbolic.dimension import is_static
+from .xla.cpu_tuning import RESIZED_BY_PIXELS
 
 
 if TYPE_CHECKING:
@@ -111,30 +116,45 @@ _NOTHING = 1000.0 * float(np.finfo(np.float32).eps)
 """Weights with a smaller sum count as none."""
 
 
-def _matrix(size: int, wanted: int, scale: Any, shift: Any, method: ResizeMethod, antialias: bool) -> Any:
-    """The weights [size, wanted] of the pixels of a line in those of the line resized. `scale` and `shift` are scalars of one
-    dtype, that of the weights."""
+def _matrix(
+    size: int,
+    wanted: int,
+    scale: Any,
+    shift: Any,
+    method: ResizeMethod,
+    antialias: bool,
+    chosen: np.ndarray | None = None,
+) -> Any:
+    """The weights [size, wanted] of the pixels of a line in those of the line resized, or [n, wanted] of the pixels `chosen` for each. `scale` and
+    `shift` are scalars of one dtype, that of the weights."""
     radius, weight = _WEIGHTS[method]
     dtype = jnp.result_type(scale, shift)
     step = 1.0 / scale
-    places, pixels = jnp.arange(wanted, dtype=dtype), jnp.arange(size, dtype=dtype)
+    places = jnp.arange(wanted, dtype=dtype)
+    pixels = jnp.arange(size, dtype=dtype)[:, None] if chosen is None else jnp.asarray(chosen, dtype)
     centres = (places + 0.5) * step - shift * step - 0.5
     if weight is None:
         left = places * step - shift * step
         weights = _covered(left, left + step, pixels)
-    elif method is ResizeMethod.CUBIC_PYTORCH and not antialias:
+    elif _has_edges(method, antialias):
         return _balanced(_with_edges(size, radius, centres, weight))
     else:
         widened = jnp.maximum(step, 1.0) if antialias else 1.0
-        weights = weight(jnp.abs(centres - pixels[:, None]) / widened)
+        weights = weight(jnp.abs(centres - pixels) / widened)
+    if chosen is not None:
+        weights = jnp.where((chosen >= 0) & (chosen < size), weights, 0)
     inside = jnp.logical_and(centres >= -0.5, centres <= size - 0.5)
     return jnp.where(inside, _balanced(weights), 0)
 
 
+def _has_edges(method: ResizeMethod, antialias: bool) -> bool:
+    return method is ResizeMethod.CUBIC_PYTORCH and not antialias
+
+
 def _covered(left: Any, right: Any, pixels: Any) -> Any:
     """How much of each pixel lies between `left` and `right`."""
-    first = jnp.maximum(left, pixels[:, None])
-    return jnp.maximum(0.0, jnp.minimum(right, pixels[:, None] + 1.0) - first)
+    first = jnp.maximum(left, pixels)
+    return jnp.maximum(0.0, jnp.minimum(right, pixels + 1.0) - first)
 
 
 def _with_edges(size: int, radius: int, centres: Any, weight: Any) -> Any:
@@ -163,17 +183,78 @@ def _sampled(
     antialias: bool,
     precision: Any,
 ) -> Any:
-    """One product of the image with the weights of all axes."""
-    if not axes:
-        return jnp.asarray(x)
+    """One product of the image with the weights of all axes but those along which few pixels have weights."""
     if method is ResizeMethod.CUBIC_PYTORCH and antialias:
         method = ResizeMethod.CUBIC
-    letters, terms = list(range(len(shape))), []
-    for i, axis in enumerate(axes):
+    x, letters, terms = jnp.asarray(x), list(range(len(shape))), []
+    for i, axis in sorted(enumerate(axes), key=lambda pair: _growth(x, shape, pair[1])):
+        pixels = _few_pixels(x, axis, shape[axis], scales[i], shifts[i], method, antialias)
+        if pixels is not None:
+            weights = _matrix(x.shape[axis], shape[axis], scales[i], shifts[i], method, antialias, pixels)
+            x = _summed(x, axis, pixels, weights)
+            continue
         weights = _matrix(x.shape[axis], shape[axis], scales[i], shifts[i], method, antialias)
         terms += [weights.astype(x.dtype), [axis, len(shape) + i]]
         letters[axis] = len(shape) + i
-    return jnp.einsum(x, list(range(len(shape))), *terms, letters, precision=precision)
+    return jnp.einsum(x, list(range(len(shape))), *terms, letters, precision=precision) if terms else x
+
+
+def _growth(x: Any, shape: Sequence[int], axis: int) -> float:
+    known = is_static((shape[axis], x.shape[axis])) and x.shape[axis]
+    return shape[axis] / x.shape[axis] if known else math.inf
+
+
+def _few_pixels(
+    x: Any, axis: int, wanted: int, scale: Any, shift: Any, method: ResizeMethod, antialias: bool
+) -> np.ndarray | None:
+    """The pixels [n, wanted] of a line that have weights in those of the line resized, n being the most that one has; None where that is not
+    known, or is no small part of them."""
+    known = isinstance(scale, np.generic) and isinstance(shift, np.generic) and is_static((*x.shape, wanted))
+    if not known or _has_edges(method, antialias) or not RESIZED_BY_PIXELS.holds() or not wanted:
+        return None
+    (radius, weight), size, step = _WEIGHTS[method], x.shape[axis], 1 / float(scale)
+    reach = step / 2 + 0.5 if weight is None else radius * (max(step, 1.0) if antialias else 1.0)
+    centres = (np.arange(wanted) + 0.5) * step - float(shift) * step - 0.5
+    first = np.ceil(centres - reach - _ROUNDING).astype(int)
+    count = int(np.max(np.floor(centres + reach + _ROUNDING).astype(int) - first)) + 1
+    limits = RESIZED_BY_PIXELS.value
+    row = math.prod(x.shape[axis + 1 :])
+    share = next(share for length, share in limits["share"] if row >= length)
+    if share * count > size or x.size < limits["elements"]:
+        return None
+    return first + np.arange(count)[:, None]
+
+
+_ROUNDING = 1e-3
+"""What float32 may add to a place, in pixels."""
+
+
+def _summed(x: Any, axis: int, pixels: np.ndarray, weights: Any) -> Any:
+    """The sums of pixels times weights along an axis; the transpose is such a sum, too, over the results that a pixel has a weight in."""
+    size, dtype = x.shape[axis], jnp.promote_types(x.dtype, np.float32)
+    count, wanted = pixels.shape
+    inside = np.clip(pixels, 0, size - 1).astype(np.int32)
+    every, first = np.arange(size), pixels[0]
+    low = np.searchsorted(first + count - 1, every)
+    places = low + np.arange(np.max(np.searchsorted(first, every, "right") - low))[:, None]
+    results = np.clip(places, 0, wanted - 1).astype(np.int32)
+    offsets = every - first[results]
+    seen = (places < wanted) & (offsets >= 0) & (offsets < count)
+
+    def combined(x: Any, places: np.ndarray, weights: Any) -> Any:
+        along = [1] * x.ndim
+        along[axis] = places.shape[1]
+        taken = (jnp.take(x, one, axis=axis, mode="promise_in_bounds").astype(dtype) for one in places)
+        terms = [part * weight.reshape(along) for part, weight in zip(taken, weights)]
+        return functools.reduce(jnp.add, terms).astype(x.dtype)
+
+    def forward(weights: Any, x: Any) -> Any:
+        return combined(x, inside, weights)
+
+    def back(weights: Any, ct: Any) -> Any:
+        return combined(ct, results, jnp.where(seen, weights[np.clip(offsets, 0, count - 1), results], 0))
+
+    return linear_call(forward, back, weights.astype(dtype), x)
 
 
 @lenient

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import hypothesis.strategies as st
 import numpy as np
 import pytest
+from hypothesis import given, settings
 
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import image, ops
+from jitscope.xla.cpu_tuning import RESIZED_BY_PIXELS
+from tests.compiler.with_rules import with_and_without
+from tests.extent import examples
 
 
 def draw(*shape, seed=0):
@@ -60,6 +65,41 @@ def test_derivatives():
         resized = lambda y: image.resize(y, (3, 8), "lanczos3")
         ct = draw(3, 8, seed=1).astype(np.float64)
         np.testing.assert_allclose(jnp.vdot(jx.vjp(resized, x)[1](ct)[0], x), jnp.vdot(ct, resized(x)), rtol=1e-10)
+
+
+@settings(max_examples=examples(12), deadline=None)
+@given(
+    sizes=st.tuples(st.integers(1, 40), st.integers(1, 40)),
+    wanted=st.tuples(st.integers(1, 40), st.integers(1, 40)),
+    method=st.sampled_from(METHODS),
+    antialias=st.booleans(),
+    dtype=st.sampled_from(["float32", "float64"]),
+    seed=st.integers(0, 2**31),
+)
+def test_sums_over_few_pixels_are_products_with_all(sizes, wanted, method, antialias, dtype, seed):
+    random = np.random.default_rng(seed)
+    x, ct = (random.standard_normal((2, *n, 3)).astype(dtype) for n in (sizes, wanted))
+
+    def everything(x, ct):
+        made, back = jx.vjp(lambda x: image.resize(x, (2, *wanted, 3), method, antialias), x)
+        return made, *back(ct)
+
+    before = RESIZED_BY_PIXELS.value
+    with jx.enable_x64(dtype == "float64"):
+        try:
+            RESIZED_BY_PIXELS.value = {"elements": 1, "share": ((1, 1),)}
+            got, want, _ = with_and_without([RESIZED_BY_PIXELS], everything, x, ct)
+        finally:
+            RESIZED_BY_PIXELS.value = before
+    for one, other in zip(got, want, strict=True):
+        assert one.dtype == other.dtype
+        np.testing.assert_allclose(one, other, rtol=0, atol=100 * np.finfo(dtype).eps * (1 + np.abs(other).max()))
+
+
+def test_large_images_are_resized_by_few_pixels():
+    for x in (jx.ShapeDtypeStruct((2, 64, 64, 16), t) for t in (np.float32, jnp.bfloat16)):
+        resized = jx.make_jaxpr(lambda x: image.resize(x, (2, 32, 32, 16), "linear"))(x)
+        assert "dot_general" not in str(resized) and resized.out_avals[0].dtype == x.dtype
 
 
 def test_what_does_not_fit_is_said():
