@@ -59,6 +59,7 @@ def test_tabs_that_do_not_fit_are_told_of(bare: Bare) -> None:
     view = bare.show(documents.layer_cell(), width=340)
     view.headline().click()
     bar = view.element.locator(".jitscope-tabbar").first
+    expect(bar).to_have_attribute("data-after", "")  # once the page has measured it
     assert bar.evaluate(TAB_BAR) == [["data-after"], True, True]
     bar.locator("[aria-selected=true]").focus()
     view.page.keyboard.press("End")
