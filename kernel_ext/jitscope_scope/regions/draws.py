@@ -16,6 +16,7 @@ import numpy as np
 
 from . import naming
 from .homes import is_number
+from .loop_starts import lengths_of
 from .parts import numpy_in, placed_at
 from .stand_ins import StandIns, evaluates_again, stand_ins
 from .watching import GENERATORS, Visit, snapshot
@@ -86,7 +87,8 @@ def drawn_before(body: naming.Statements, visit: Visit) -> StandIns:
     except _NotBefore:
         return same
     numpy = numpy_in(names)
-    drawn = [*(f"{n} = []" for n in found.rows), *found.lines]
+    drawn = [*(f"{n} = []" for n in found.rows), *(f"{n} = 0" for n in found.own), *found.lines]
+    drawn.append(f"del {', '.join(found.own)}")
     as_arrays = {n: f"{n} = {numpy}.array({n}){shape.format(numpy)}" for n, shape in found.rows.items()}
     try:
         with states_kept():
@@ -116,7 +118,9 @@ class _Draws:
         self.rows: dict[str, str] = {}
         self.lines: list[str] = []
         self.drawn: dict[str, tuple[str, int]] = {}
-        self.counts: set[str] = set()
+        self.counts: dict[str, str] = {}
+        """What loops count with, and what the loops of the draws alone count with."""
+        self.own: list[str] = []
 
     def any(self, node: ast.AST) -> bool:
         return any(draws(n, self.visit) for n in ast.walk(node))
@@ -126,7 +130,7 @@ class _Draws:
         if loop.orelse or naming.leaves(loop.body) or any(isinstance(n, ast.Continue) for n in ast.walk(loop)):
             raise _NotBefore
         source = loop.iter
-        if self.any(source) or not self._known(source) or naming.loaded([source]) & self.counts:
+        if self.any(source) or not self._known(source) or naming.loaded([source]) & self.counts.keys():
             raise _NotBefore
         match source:
             case ast.Call(func=ast.Name(id="range"), args=args, keywords=[]) if isinstance(loop.target, ast.Name):
@@ -136,9 +140,9 @@ class _Draws:
                 if len(args) > 2:
                     turn = f"{turn} // ({ast.unparse(args[2])})"
                 size = f"len({ast.unparse(source)})"
-            case ast.Name():
+            case ast.Name() | ast.Call(func=ast.Name(id="zip")) if lengths := lengths_of(source):
                 count = turn = f"turn_{len(around) + 1}_of_draws"
-                size = f"len({source.id})"
+                size = lengths[0] if len(lengths) == 1 else f"min({', '.join(lengths)})"
                 loop.target = ast.Tuple([ast.Name(count, ast.Store()), loop.target], ast.Store())
                 loop.iter = ast.Call(ast.Name("enumerate", ast.Load()), [source], [])
                 placed_at(loop.target, loop)
@@ -150,11 +154,12 @@ class _Draws:
                 size = f"len({of})"
             case _:
                 raise _NotBefore
-        if count in naming.bound(loop.body) | self.counts:
+        if count in naming.bound(loop.body):
             raise _NotBefore
-        self.counts.add(count)
+        self.counts[count] = mine = f"count_{len(self.lines) + 1}_of_draws"
+        self.own.append(mine)
         head = ast.unparse(source) if size.startswith("len(range") else f"range({size})"
-        self.lines.append(f"{'    ' * len(around)}for {count} in {head}:")
+        self.lines.append(f"{'    ' * len(around)}for {mine} in {head}:")
         self.block(loop.body, [*around, (turn, size)])
 
     def block(self, body: list[ast.stmt], around: list[tuple[str, str]]) -> None:
@@ -211,7 +216,9 @@ class _Draws:
         self.drawn[name] = ast.unparse(drawn), call.lineno
         sizes = ", ".join(size for _, size in around)
         self.rows[name] = f".reshape({sizes}, *{{}}.shape({name})[1:])" if len(around) > 1 else ""
-        self.lines.append(f"{'    ' * len(around)}{name}.append({ast.unparse(call)})")
+        self.lines.append(
+            f"{'    ' * len(around)}{name}.append({ast.unparse(_Renamed(self.counts).visit(copy.deepcopy(call)))})"
+        )
         return placed_at(ast.parse(f"{name}[{', '.join(turn for turn, _ in around)}]", mode="eval").body, call)
 
     def _known(self, node: ast.expr) -> bool:
@@ -250,3 +257,11 @@ class _Draws:
                 as_large = name not in self.bound or np.shape(before) == np.shape(after)  # type: ignore[arg-type]
                 return isinstance(before, np.ndarray) and as_large
         return False
+
+
+class _Renamed(ast.NodeTransformer):
+    def __init__(self, names: Mapping[str, str]) -> None:
+        self.names = names
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        return ast.Name(self.names.get(node.id, node.id), node.ctx)

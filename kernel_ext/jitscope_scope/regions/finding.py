@@ -180,7 +180,10 @@ class Watch:
             if seen.released:
                 one.text = f"each of its passages takes {pricing.seconds(seen.seconds / seen.count)}, less than calling compiled code does"
                 return one
-            live = place.live()
+            last, live = place.body[-1], place.live()
+            unseen = naming.bound([last.target]) - seen.visit.ends.keys() if isinstance(last, ast.For) else set()
+            if unseen and (live is None or unseen & live):
+                raise CannotCompile(line, "object", "the loop had no turn when it was watched")
             stored = (naming.stored_into(place.body) | seen.visit.changed) & seen.visit.values.keys()
             live = set(seen.binds) | set(seen.visit.ends) if live is None else live | stored
             seen.visit.around = self.names

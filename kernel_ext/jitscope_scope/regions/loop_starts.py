@@ -23,13 +23,13 @@ def _begins(loop: ast.For | ast.While) -> str | None:
     """What is true if the loop has a turn; None where it is so always, or is not to be asked."""
     if isinstance(loop, ast.While):
         return None if isinstance(loop.test, ast.Constant) else ast.unparse(loop.test)
-    lengths = _lengths(loop.iter)
+    lengths = lengths_of(loop.iter)
     if not lengths:
         return None
     return f"{lengths[0]} > 0" if len(lengths) == 1 else f"min({', '.join(lengths)}) > 0"
 
 
-def _lengths(node: ast.expr) -> list[str]:
+def lengths_of(node: ast.expr) -> list[str]:
     """How many elements are gone through: numbers of which the smallest counts."""
     match node:
         case ast.Call(func=ast.Name(id="range"), args=args):
@@ -42,9 +42,9 @@ def _lengths(node: ast.expr) -> list[str]:
         case ast.Name(id=name):
             return [f"len({name})"]
         case ast.Call(func=ast.Name(id="enumerate" | "reversed"), args=[of, *_]):
-            return _lengths(of)
+            return lengths_of(of)
         case ast.Call(func=ast.Name(id="zip"), args=args, keywords=[]):
-            parts = [_lengths(a) for a in args]
+            parts = [lengths_of(a) for a in args]
             return [n for part in parts for n in part] if all(parts) else []
     return []
 

@@ -58,7 +58,7 @@ w = Walker()
 for k in range(9):
     w.step()
 === rows of data, each with a draw, and a permutation of minibatches
-X = rng.normal(size=(12, 3)); w = np.zeros(3)
+X = rng.normal(size=(12, 3)); Y = rng.normal(size=9); w = np.zeros(3)
 ---
 for epoch in range(4):
     order = rng.permutation(len(X))
@@ -67,6 +67,8 @@ for epoch in range(4):
         w = w + 0.1 * X[part].mean(axis=0)
     for row in X:
         w = w * 0.9 + row * rng.random()
+    for row, y in zip(X, Y):
+        w = w + 0.1 * row * y * rng.normal()
 === a swarm, draws as long as rows that are stored into
 class Swarm:
     def __init__(self):

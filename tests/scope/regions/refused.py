@@ -9,6 +9,11 @@ s = 0.0
 ---
 for i in range(5):
     s = s + rng.normal() if s < 1 else s
+=== a loop that has no turn when it is watched -> object @ 1
+n = 0; s = 1.0
+---
+for i in range(n):
+    s = s + 0.5 * i
 === draws in a branch -> random @ 4
 import random
 s = 0.0
