@@ -135,7 +135,7 @@ class Values(Follower):
         first = next((n for n, row in enumerate(rows) if not_finite(row) and not row.get("written")), None)
         results = [self.summaries[key] for key in self.results if key in self.summaries]
         left_out = first is not None and not any(one.nan or one.inf for one in results)
-        return {
+        document: ValuesDocument = {
             "kind": "values",
             "version": 1,
             "title": title,
@@ -148,8 +148,10 @@ class Values(Follower):
             "differs": differs,
             "remarks": list(remarks),
             "cost": quantity(seconds, "s", note="the program was run equation by equation, and once as it is compiled"),
-            **({"left_out": True} if left_out else {}),
         }
+        if left_out:
+            document["left_out"] = True
+        return document
 
 
 def _kind(value: Any) -> str:
