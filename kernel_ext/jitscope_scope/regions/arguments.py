@@ -36,6 +36,9 @@ class StoringCalls:
     def written(self, body: naming.Statements, hidden: frozenset[str] = frozenset()) -> tuple[ast.stmt, ...]:
         """The statements with these calls as stores; `hidden` are names that stand for something else here. Raises CannotCompile where a
         result would be another name of an array that is stored into."""
+        for call in (n for s in body for n in ast.walk(s) if isinstance(n, ast.Call)):
+            if (node := self._definition(call, hidden)) is not None:
+                self._note(call, _given(node, call))
         return tuple(self._statement(s, hidden) for s in body)
 
     def _statement(self, s: ast.stmt, hidden: frozenset[str]) -> ast.stmt:
@@ -52,17 +55,12 @@ class StoringCalls:
         return s
 
     def _call(self, s: ast.stmt, target: ast.expr | None, call: ast.Call, hidden: frozenset[str]) -> ast.stmt | None:
-        if not isinstance(call.func, ast.Name) or call.func.id in hidden:
+        if (node := self._definition(call, hidden)) is None:
             return None
-        function = self.values.get(call.func.id)
-        node = definition_of(function, self.definitions) if isinstance(function, FunctionType) else None
-        if node is None or node.args.vararg or node.args.kwarg:
-            return None
+        assert isinstance(call.func, ast.Name)
         if node.name in self._open:
             raise CannotCompile(s.lineno, "object", f"`{node.name}` calls itself")
         given = _given(node, call)
-        values = {p: self.values[a.id] for p, a in given.items() if isinstance(a, ast.Name) and a.id in self.values}
-        self.given.setdefault(call.func.id, values)
         try:
             changed = self._parameters(call.func.id, node, given)
         except CannotCompile as reason:  # its lines are those of the cell that defines the function
@@ -91,6 +89,19 @@ class StoringCalls:
             inner = list(target.elts)
         to = ast.Tuple([*inner, *places], ast.Store())
         return ast.fix_missing_locations(ast.copy_location(ast.Assign([to], call), s))
+
+    def _definition(self, call: ast.Call, hidden: frozenset[str]) -> ast.FunctionDef | None:
+        """The text of the function of the cells that is called."""
+        if not isinstance(call.func, ast.Name) or call.func.id in hidden:
+            return None
+        function = self.values.get(call.func.id)
+        node = definition_of(function, self.definitions) if isinstance(function, FunctionType) else None
+        return None if node is None or node.args.vararg or node.args.kwarg else node
+
+    def _note(self, call: ast.Call, given: Mapping[str, ast.expr]) -> None:
+        """Keeps the values that the first call gives to the function's parameters."""
+        values = {p: self.values[a.id] for p, a in given.items() if isinstance(a, ast.Name) and a.id in self.values}
+        self.given.setdefault(call.func.id, values)  # type: ignore[attr-defined]
 
     def _parameters(self, name: str, node: ast.FunctionDef, given: Mapping[str, ast.expr]) -> tuple[str, ...]:
         """The parameters that a function stores into, each given the name of an array here."""
@@ -139,7 +150,8 @@ class StoringCalls:
         values = self.inside_values(node)
         moving = naming.bound(node.body) | {*naming.parameters(node)}
         body = copy.deepcopy(self.inside(node, values))
-        unmasked, _, _ = masks.unmasked(body, values, {}, jnp, moving, numpy_in(values))
+        counts = dict.fromkeys(naming.loop_targets(body, naming.goes_over_range), 0)
+        unmasked, _, _ = masks.unmasked(body, values, counts, jnp, moving, numpy_in(values))
         new.body = list(unmasked)
         names: list[ast.expr] = [ast.Name(p, ast.Load()) for p in self.of.get(node.name, ())]
         if not names:

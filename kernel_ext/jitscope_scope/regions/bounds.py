@@ -48,12 +48,14 @@ class Bounds:
                 given = _gone_through(s, t)
             elif isinstance(s, ast.Assign):
                 given = own_part(s, t.id)
-                if (
-                    given is None
-                    and isinstance(s.value, ast.Subscript)
-                    and type(self.values.get(ast.unparse(s.value.value))) in (list, tuple)
-                ):
-                    given = s.value  # one of the numbers in it
+                one = s.value.value if isinstance(s.value, ast.Subscript) else s.value
+                if given is None and type(self.values.get(ast.unparse(one))) in (
+                    list,
+                    tuple,
+                ):  # one of the numbers in it
+                    given = s.value if one is not s.value else ast.Subscript(s.value, ast.Constant(0), ast.Load())
+                elif given is None and isinstance(s.value, ast.Attribute) and s.value.attr == "shape":
+                    given = ast.Subscript(s.value, ast.Constant(0), ast.Load())
             elif isinstance(s, ast.AugAssign):
                 load = ast.Name(t.id, ast.Load())
                 given = ast.copy_location(ast.BinOp(load, s.op, s.value), s)

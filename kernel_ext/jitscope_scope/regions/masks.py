@@ -248,11 +248,32 @@ class Masks(ast.NodeTransformer):
                 name in ELEMENTWISE
             ):
                 return self._joined(args, lambda p: ast.Call(f, p, []))
+            case ast.Call(
+                func=ast.Attribute(attr=name), args=[] | [_], keywords=[ast.keyword(arg="axis", value=axis)]
+            ) if name in _REDUCED or name == "norm":
+                return self._within_rows(node, axis)
             case ast.Call(func=ast.Attribute(attr="outer", value=ast.Name()) as f, args=[a, b], keywords=[]):
                 return self._outer(f, a, b)
             case ast.Call(func=ast.Name(id="abs") as f, args=[a], keywords=[]):
                 return self._joined([a], lambda p: ast.Call(f, p, []))
         return None
+
+    def _within_rows(self, node: ast.Call, axis: ast.expr) -> MaskedExpression | None:
+        """Sums and the like along the axes of picked rows: `((x[k:] - y) ** 2).sum(axis=1)`."""
+        assert isinstance(node.func, ast.Attribute)
+        one = self.picked(node.args[0] if node.args else node.func.value)
+        try:
+            along = ast.literal_eval(axis)
+        except ValueError:
+            return None
+        if one is None or one.sides or self.axes(one.mask) != 1 or type(along) is not int:
+            return None
+        if not 1 <= (along if along > 0 else along + one.rows + 1) <= one.rows:
+            return None
+        new = copy.copy(node)
+        new.args = [one.whole] if node.args else []
+        new.func = node.func if node.args else ast.copy_location(ast.Attribute(one.whole, node.func.attr), node.func)
+        return replace(one, whole=new, rows=one.rows - 1, copied=True)
 
     def _columns(self, one: MaskedExpression, first: ast.expr, rest: list[ast.expr]) -> MaskedExpression | None:
         """All picked places, of each some columns."""

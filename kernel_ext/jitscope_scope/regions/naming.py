@@ -176,8 +176,7 @@ def loop_targets(body: Statements, wanted: Callable[[ast.For], bool] = lambda lo
 def computed_indices(body: Statements) -> list[int]:
     """The lines in which an index is computed from values, and is not the count of a loop."""
     nodes = [node for s in body for node in ast.walk(s)]
-    counts = loop_targets(body, _counts)
-    changing = bound(body) - counts
+    changing = bound(body) - loop_targets(body, goes_over_range)
     found = set()
     for node in nodes:
         if isinstance(node, ast.Subscript):
@@ -187,7 +186,8 @@ def computed_indices(body: Statements) -> list[int]:
     return sorted(found)
 
 
-def _counts(loop: ast.For) -> bool:
+def goes_over_range(loop: ast.For) -> bool:
+    """Whether a loop counts."""
     call = loop.iter
     return isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "range"
 

@@ -15,6 +15,7 @@ RECORDER = "__regions__"
 _APART = DRAWS | frozenset(
     "print input open display seed sleep perf_counter time write savefig plot show append_row default_rng".split()
 )
+_STATEMENTS = (ast.Try, ast.Raise, ast.With, ast.Assert, ast.Yield, ast.Import, ast.ImportFrom, ast.Dict, ast.JoinedStr)
 _LEAST = 3
 """A straight stretch of fewer statements is not looked at."""
 
@@ -60,12 +61,22 @@ class Places:
     def __init__(self) -> None:
         self.all: dict[int, Place] = {}
         self._lines: dict[int, int] = {}
+        self.apart = set(_APART)
+        """Names of functions that end a region for certain, and of those of the cells that call them."""
         self.eager = False
         """Whether operations of a compiled library may be run eagerly."""
 
     def instrumented(self, tree: ast.Module) -> ast.Module:
         """The cell with a note at the start and the end of each place; lines and columns stay."""
         self._lines = _lines_of(tree)
+        calls = {n.name: _called(n) for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)}
+        for kind in (n for n in ast.walk(tree) if isinstance(n, ast.ClassDef)):
+            makers = [
+                f for f in kind.body if isinstance(f, ast.FunctionDef) and f.name in ("__init__", "__post_init__")
+            ]
+            calls[kind.name] = set().union(*map(_called, makers))
+        while new := {n for n, names in calls.items() if names & self.apart} - self.apart:
+            self.apart |= new
         new: list[ast.stmt] = self._block(tree.body, None, None)
         return ast.Module(new, [])
 
@@ -85,13 +96,13 @@ class Places:
             run.clear()
 
         for s in body:
-            if isinstance(s, (ast.Assign, ast.AugAssign)) and not _apart(s) and not _unfilled(s):
+            if isinstance(s, (ast.Assign, ast.AugAssign)) and not self._ends(s) and not _unfilled(s):
                 run.append(s)
                 continue
             before, start = list(run), len(done)
             close()
             done.extend(self._one(s, top or s, function, straight))
-            if self.eager and before and straight and isinstance(s, (ast.For, ast.While)) and not _apart(s):
+            if self.eager and before and straight and isinstance(s, (ast.For, ast.While)) and not self._ends(s):
                 inside = done[start:]
                 done[start:] = self._noted([*before, s], top or before[0], function, inside, eager=True)
         close()
@@ -100,7 +111,7 @@ class Places:
     def _one(self, s: ast.stmt, top: ast.stmt, function: ast.FunctionDef | None, straight: bool) -> list[ast.stmt]:
         if isinstance(s, (ast.For, ast.While)):
             inner = s
-            if _apart(s):
+            if self._ends(s):
                 inner = copy.copy(s)
                 inner.body = self._block(s.body, top, function, False)
             return self._noted([s], top, function, [inner])
@@ -120,6 +131,10 @@ class Places:
                 new.orelse = self._block(s.orelse, top, function, straight)
             return [new]
         return [s]
+
+    def _ends(self, s: ast.stmt) -> bool:
+        """Whether something stands in a statement that ends a region for certain."""
+        return bool(_called(s) & self.apart) or any(isinstance(n, _STATEMENTS) for n in ast.walk(s))
 
     def _noted(
         self,
@@ -150,21 +165,10 @@ def _lines_of(tree: ast.Module) -> dict[int, int]:
     return count
 
 
-def _apart(s: ast.stmt) -> bool:
-    """Whether something stands in a statement that ends a region for certain."""
-    for n in ast.walk(s):
-        if isinstance(n, ast.Call):
-            name = (
-                n.func.attr if isinstance(n.func, ast.Attribute) else n.func.id if isinstance(n.func, ast.Name) else ""
-            )
-            if name in _APART:
-                return True
-        if isinstance(
-            n,
-            (ast.Try, ast.Raise, ast.With, ast.Assert, ast.Yield, ast.Import, ast.ImportFrom, ast.Dict, ast.JoinedStr),
-        ):
-            return True
-    return False
+def _called(node: ast.AST) -> set[str]:
+    """The names of functions and methods that are called in it."""
+    functions = [n.func for n in ast.walk(node) if isinstance(n, ast.Call)]
+    return {f.attr if isinstance(f, ast.Attribute) else getattr(f, "id", "") for f in functions}
 
 
 def _unfilled(s: ast.stmt) -> bool:

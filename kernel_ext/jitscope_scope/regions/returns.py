@@ -10,6 +10,10 @@ from . import naming
 from .parts import placed_at
 
 
+RETURNED = "returned"
+"""Marks the assignments of a result: nothing is done to it, nor to what it is another name of, before the function ends."""
+
+
 def at_the_end(node: ast.FunctionDef, always: bool = False) -> ast.FunctionDef:
     """The function with one `return`; as it is where it is written without that: one at the end, and `if c: return x` right before it,
     but for such an `if` where there is to be one `return` in any case."""
@@ -55,7 +59,7 @@ class _Ends:
             rest = body[k + 1 :]
             if isinstance(s, ast.Return):
                 value = s.value or ast.copy_location(ast.Constant(None), s)
-                bind = ast.copy_location(ast.Assign([ast.Name(self.result, ast.Store())], value), s)
+                bind = ast.copy_location(ast.Assign([ast.Name(self.result, ast.Store())], value, RETURNED), s)
                 told = placed_at(ast.parse(f"{self.flag} = True").body[0], s)
                 return [*done, bind, told, *([ast.copy_location(ast.Break(), s)] if in_loop else [])]
             if isinstance(s, (ast.For, ast.While)) and _returns([s]):
@@ -101,6 +105,8 @@ def _always_returns(body: naming.Statements) -> bool:
     last = body[-1] if body else None
     if isinstance(last, ast.If):
         return _always_returns(last.body) and _always_returns(last.orelse)
+    if isinstance(last, ast.While) and isinstance(last.test, ast.Constant) and last.test.value is True:
+        return _returns([last]) and not naming.breaks(last.body)
     return isinstance(last, ast.Return)
 
 

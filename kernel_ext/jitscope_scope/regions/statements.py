@@ -17,6 +17,7 @@ from .homes import Home
 from .in_place import GatheredStore
 from .loops import Loop, indent
 from .merging import merged
+from .returns import RETURNED
 
 
 _VIEWING = frozenset("reshape ravel transpose squeeze swapaxes diagonal asarray atleast_1d atleast_2d".split())
@@ -181,7 +182,10 @@ class Statements:
             roots = [] if self._is_element(s.value, less=1) else roots  # a row of numbers that is taken apart
         touched = [r for r in roots if r in self.stored] + [t for t in targets if t in self.stored and roots]
         if touched and (
-            self._settled(s, targets, roots) or self._handed_over(s, targets, roots) or self._spent(s, targets, roots)
+            s.type_comment == RETURNED
+            or self._settled(s, targets, roots)
+            or self._handed_over(s, targets, roots)
+            or self._spent(s, targets, roots)
         ):
             return
         if touched and not (

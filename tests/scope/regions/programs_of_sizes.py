@@ -150,4 +150,41 @@ for t in range(3):
         spread[k] = part.T @ part @ np.ones(3)
         s = s + part.sum()
     s = 0.5 * s
+=== pairs beyond each one, in rows
+x = rng.random((30, 3)); m = rng.random(30); pe = 0.0; far = np.zeros(30)
+---
+for i in range(29):
+    d = x[i + 1:] - x[i]
+    pe -= np.sum(m[i] * m[i + 1:] / np.sqrt(np.sum(d ** 2, axis=1) + 0.01))
+    far[i] = np.linalg.norm(x[i + 1:] - x[i], axis=-1).max() + (d ** 2).sum(axis=1).min()
+=== pairs beyond each one, in a function
+x = rng.random((30, 3)); v = rng.random((30, 3)); m = rng.random(30); s = 0.0
+def total(x, v):
+    pe = 0.5 * np.sum(m[:, None] * v ** 2)
+    for i in range(29):
+        d = x[i + 1:] - x[i]
+        pe -= np.sum(m[i] * m[i + 1:] / np.sqrt(np.sum(d ** 2, axis=1) + 0.01))
+    return pe
+---
+for k in range(25):
+    x = x * 1.01
+    s = s + total(x, v)
+=== a function that returns from a loop without an end
+fields = rng.random((4, 9, 9)); reached = np.zeros(4, dtype=int)
+def spread(sites):
+    wet = np.zeros_like(sites)
+    wet[0] = sites[0]
+    count = wet.sum()
+    while True:
+        grown = wet.copy()
+        grown[1:] |= wet[:-1]
+        grown[:, 1:] |= wet[:, :-1]
+        wet = grown & sites
+        new = wet.sum()
+        if new == count:
+            return wet
+        count = new
+---
+for i, f in enumerate(fields):
+    reached[i] = spread(f < 0.7).sum()
 """)

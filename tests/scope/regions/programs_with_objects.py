@@ -497,4 +497,35 @@ for epoch in range(3):
         state = cell.step(xs[t], state)
         loss += np.sum(state[0] ** 2)
     losses.append(loss)
+=== places in a list of an object's, sizes that a method reads
+class Wave:
+    def __init__(self, n):
+        self.now, self.prev, self.sources, self.t = np.zeros((n, n)), np.zeros((n, n)), [(3, 4), (6, 2)], 0.0
+    def around(self):
+        n, m = self.now.shape
+        return (np.roll(self.now, 1, 0) + np.roll(self.now, -1, 1)) / (n * m)
+    def advance(self):
+        new = self.now - 0.3 * self.prev + self.around()
+        for k, (i, j) in enumerate(self.sources):
+            new[i, j] += np.sin((2 + k) * self.t)
+        self.prev, self.now = self.now * 0.9, new * 0.9
+        self.t += 0.01
+wave = Wave(9); seen = []
+---
+for k in range(40):
+    wave.advance()
+    seen.append(wave.now[4, 4])
+=== a loop inside of one whose turns begin with draws, in a method
+class Model:
+    def __init__(self, seed):
+        self.u = np.random.default_rng(seed).random(40)
+    def update(self):
+        self.u = 0.5 * (np.roll(self.u, 1) + np.roll(self.u, -1)) + 0.01 * np.sin(self.u)
+ends = []
+---
+for seed in (3, 4):
+    model = Model(seed)
+    for k in range(60):
+        model.update()
+    ends.append(model.u.max())
 """)
