@@ -234,6 +234,8 @@ class Watch:
                 seen = replace(seen, values={n: v for n, v in seen.values.items() if n not in made})
                 one.proof = proof(one.place.body, edit, seen, live | set(), line, _most(one.eager_s * one.runs))
                 one.edit = edit
+                if self.recorder.seen[one.place.key].count == 1 and (later := one.proof.eager_s) < one.eager_s:
+                    one.eager_s = later + (one.eager_s - later) / one.runs  # eager libraries compile in the first run
             return edit is not None
 
         without_objects: CannotCompile | None = None

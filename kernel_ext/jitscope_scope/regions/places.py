@@ -75,8 +75,8 @@ class Places:
                 f for f in kind.body if isinstance(f, ast.FunctionDef) and f.name in ("__init__", "__post_init__")
             ]
             calls[kind.name] = set().union(*map(_called, makers))
-        while new := {n for n, names in calls.items() if names & self.apart} - self.apart:
-            self.apart |= new
+        while more := {n for n, names in calls.items() if names & self.apart} - self.apart:
+            self.apart |= more
         new: list[ast.stmt] = self._block(tree.body, None, None)
         return ast.Module(new, [])
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from jitscope_scope.regions import finding, proving
 from jitscope_scope.regions.answers import Region
+from jitscope_scope.regions.replaying import harmless
 from tests.scope.regions.programs import Program
 from tests.scope.regions.test_programs import watched
 
@@ -155,3 +158,33 @@ def test_what_takes_longer_to_compile_than_to_run_is_left_in_the_middle(monkeypa
     (region,) = found("x = rng.random(5)", "for k in range(50):\n    x = np.tanh(x)\n", monkeypatch)
     assert region.verdict == "not worth it"
     assert region.reason.startswith("compiling takes more than 1 ms")
+
+
+def test_what_the_first_run_alone_took_is_shared_by_all(monkeypatch) -> None:
+    proof = finding.proof
+    monkeypatch.setattr(finding, "proof", lambda *given: replace(proof(*given), eager_s=0.0))
+    (region,) = found("x = rng.random(5)", "for k in range(2000):\n    x = np.tanh(x)\n", monkeypatch)
+    assert region.eager_s is not None
+    assert region.eager_s < 1e-3  # of some milliseconds for a thousand runs
+
+
+def test_what_memory_held_before_is_no_measure_of_a_bound(monkeypatch) -> None:
+    cell = "for k in range(30):\n    old = u.copy()\n    u[1:] = 0.5 * (old[1:] + old[:-1])\n"
+    (region,) = found("u = rng.random(9); old = np.full(9, 1e300)", cell, monkeypatch)
+    assert region.same is not None
+    assert region.same.max_abs < 1e-9
+
+
+@pytest.mark.parametrize(
+    ("cell", "says"),
+    [
+        ("def run(x):\n    return x\nrun(3)", True),
+        ("class Game:\n    def load(self):\n        return 1\nGame().load()", True),
+        ("import numpy as np\ndef save(x):\n    np.save('x', x)\nsave(3)", False),
+        ("open('x')", False),
+        ("import subprocess\nsubprocess.run('x')", False),
+        ("from os import remove\nremove('x')", False),
+    ],
+)
+def test_cells_are_run_again_where_that_does_no_harm(cell: str, says: bool) -> None:
+    assert harmless([cell]) is says
