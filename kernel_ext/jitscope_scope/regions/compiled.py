@@ -44,6 +44,18 @@ def _said(c: CodeType) -> tuple[object, ...]:
     return c.co_code, c.co_names, c.co_varnames, c.co_freevars, consts
 
 
+def kinds(*values: Any) -> str:
+    """Of which types values are, with the element types and the number of axes of arrays."""
+    return ", ".join(map(_kind, values))
+
+
+def _kind(value: Any) -> str:
+    name = type(value).__name__
+    if hasattr(value, "dtype") and hasattr(value, "ndim"):
+        return f"{name} {value.dtype} {value.ndim}"
+    return f"{name} of {type(value[0]).__name__}" if type(value) is list and value else name
+
+
 class GrowingList:
     """Stands for a list while a turn that appends to it is traced: it takes elements, and is not to be read."""
 

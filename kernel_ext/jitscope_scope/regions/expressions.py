@@ -154,10 +154,19 @@ class Expressions(ast.NodeTransformer):
             return self._builtin(node, found)
         if not words.of_users(found) and (why := words.why_not_function(found, words.dotted(node.func))):
             raise CannotCompile(node.lineno, *why)
+        if found is np.delete and len(node.args) == 2 and not node.keywords and self.moves(node.args[1]):
+            return self._without(*map(self.visit, node.args))
         new = self.generic_visit(node)
         if getattr(found, "__name__", "") in _PLACES and (getattr(found, "__module__", None) or "").startswith("numpy"):
             return self._call(f"{self.jnp}.int64", [new], node)  # type: ignore[list-item]
         return new  # type: ignore[return-value]
+
+    def _without(self, of: ast.expr, at: ast.expr) -> ast.expr:
+        """A row without the number at one place that values decide: its size is known."""
+        of_, at_ = ast.unparse(of), ast.unparse(at)
+        picked = "(lambda x, i, k: x[k + (k >= i + x.size * (i < 0))])"
+        given = f"{self.jnp}.ravel({of_}), {self.jnp}.asarray({at_}).reshape(()), {self.jnp}.arange({self.jnp}.size({of_}) - 1)"
+        return ast.copy_location(ast.Name(f"{picked}({given})", ast.Load()), of)
 
     def _listed(self, node: ast.Call) -> None:
         """What Python's own functions and NumPy's go through at once may as well be a list."""

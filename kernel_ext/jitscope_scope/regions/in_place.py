@@ -173,13 +173,7 @@ class _Stores(ast.NodeTransformer):
         number = isinstance(inner, ast.Constant) or isinstance(self._found(inner), (int, float))
         if not isinstance(target, ast.Name) or not number:
             return None
-        array = self.values.get(target.id, self.after.get(target.id))
-        count = f"{self.numpy}.arange(min({target.id}.shape))"
-        each = (
-            f"({count}, {count})"
-            if isinstance(array, np.ndarray) and array.ndim == 2
-            else f"({count},) * {target.id}.ndim"
-        )
+        each = f"({self.numpy}.arange(min({target.id}.shape)),) * {target.id}.ndim"
         return ast.Assign([ast.Subscript(target, ast.parse(each, mode="eval").body, ast.Store())], value)
 
     def _at(self, function: np.ufunc, call: ast.Call) -> ast.stmt | None:

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from .compiled import text_of
+from .compiled import kinds, text_of
 from .homes import Home
 from .watching import Visit
 
@@ -54,10 +54,13 @@ class EditText:
         """The edit with its own tests before the call."""
         return replace(self, call=self._under(self.tests, body)) if self.tests else self
 
-    def of_same_functions(self, names: Iterable[str], visit: Visit) -> EditText:
-        """The edit that asks whether these names stand for the functions that were seen."""
+    def of_same_kinds(self, names: Iterable[str], visit: Visit) -> EditText:
+        """The edit that asks whether these names stand for the functions that were seen, and variables of the function that the region stands in
+        for things of the same types."""
         ours = free_name("compiled_regions", visit, "jitscope_scope.regions.compiled")
-        tests = same_functions(names, visit, ours).values()
+        tests = [*same_functions(names, visit, ours).values()]
+        if given := [n for n in self.reads if n in visit.own and n in visit.values]:
+            tests.append(f"{ours}.kinds({', '.join(given)}) == {kinds(*(visit.values[n] for n in given))!r}")
         more = [f"import jitscope_scope.regions.compiled as {ours}"] if tests else []
         imports = tuple(dict.fromkeys([*self.imports, *more]))
         return replace(self, tests=(*tests, *self.tests), imports=imports)

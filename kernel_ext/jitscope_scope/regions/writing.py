@@ -87,7 +87,7 @@ def written_by_turns(
         return None
     live = live | naming.bound(found.body) - naming.bound(body)
     edit = _translated(found.body, found.visit, live, name, home, definitions, (loop.lineno, frozenset(static)))
-    edit = edit.of_same_functions(naming.loaded(found.body), found.visit).under_tests(found.body)
+    edit = edit.of_same_kinds(naming.loaded(found.body), found.visit).under_tests(found.body)
     return found.whole(edit)
 
 
@@ -182,7 +182,7 @@ def _written(
         edit = identities.restored(edit, one, visit.values) if one else edit
         edit = kinds.restored(edit, mixed, visit.values) if mixed else edit
         edit = whole_numbers.guarded(edit, exact, name, body, seen) if exact else edit
-        return edit.of_same_functions(naming.loaded(body) | edit.inlined, visit).under_tests(body)
+        return edit.of_same_kinds(naming.loaded(body) | edit.inlined, visit).under_tests(body)
     except CannotCompile as reason:
         write = lambda b, v, n: _written(b, v, n, name, definitions)
         if (cut := _cut_at_stops(body, visit, live, name, definitions, write)) is not None:

@@ -187,4 +187,11 @@ def spread(sites):
 ---
 for i, f in enumerate(fields):
     reached[i] = spread(f < 0.7).sum()
+=== all but one of a row, and all beside one of two
+x = rng.random(25); y = np.arange(12).reshape(3, 4); scores = np.zeros(25); ends = np.zeros(11, dtype=int); order = rng.permutation(25)
+---
+for i in range(25):
+    others = np.delete(x, i)
+    scores[i] = np.log(np.exp(-(x[i] - others) ** 2).sum()) + np.delete(others, -1 - i % 3)[order[i] % 20]
+    ends = ends + np.delete(y, order[i] % 12)
 """)

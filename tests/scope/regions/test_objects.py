@@ -132,7 +132,7 @@ def test_a_loop_without_a_turn_binds_nothing(program: Program, change: str, monk
     _run_again(program, change, monkeypatch)
 
 
-GIVEN, ALIAS, KEPT, OF_NUMPY, IN_OBJECT = parsed("""
+GIVEN, ALIAS, KEPT, OF_NUMPY, IN_OBJECT, OF_A_LIST, NONE = parsed("""
 === a function that is given
 x = rng.random(4)
 def up(x):
@@ -194,6 +194,27 @@ def run(policy):
 f = up
 ---
 seen = run(f)
+=== a list that is given
+def run(x):
+    s = 0.0
+    for k in range(30):
+        s = s + x[k % 3] * k
+    return s
+f, down = [1.0, 2.0, 3.0], np.array([1, 5, 3], np.float32)
+---
+seen = run(f)
+=== nothing given, or weights
+def run(x, w=None):
+    s = 0.0
+    for k in range(30):
+        if w is None:
+            s = s + x.sum() * k
+        else:
+            s = s + (w * x).sum()
+    return s
+x = rng.random(4); f, down = None, np.arange(4.0)
+---
+seen = run(x, f)
 """)
 
 
@@ -206,10 +227,12 @@ seen = run(f)
         (KEPT, "steps['a'] = down"),
         (OF_NUMPY, "f = down"),
         (IN_OBJECT, "f = down"),
+        (OF_A_LIST, "f = down"),
+        (NONE, "f = down"),
     ],
 )
-def test_another_function_is_called_where_it_is_another(program: Program, change: str, monkeypatch) -> None:
-    """The edit is made in the run that is watched, with the function that was called then."""
+def test_what_is_given_may_be_another_thing_each_time(program: Program, change: str, monkeypatch) -> None:
+    """The edit is made in the run that is watched, of what was given then."""
     regions, _ = watched(program, monkeypatch)
     assert "compile" in [r.verdict for r in regions]
     plain, other = names_of(program, 0), names_of(replace(program, before=applied(program.before, regions, 1)), 0)
