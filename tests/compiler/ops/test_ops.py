@@ -300,3 +300,17 @@ def test_the_derivative_of_a_sum_over_windows(sizes, strides, padding) -> None:
     each = np.stack([np.asarray(total(one.reshape(7, 9))) for one in np.eye(63, dtype=np.float32)])
     got = jx.grad(lambda x: (total(x) * weights).sum())(x)
     np.testing.assert_array_equal(got, (each * weights).sum((1, 2)).reshape(7, 9))
+
+
+@pytest.mark.parametrize(("dtype", "wide"), [("complex64", np.float64), ("complex128", np.longdouble)])
+def test_the_size_of_complex_numbers(dtype: str, wide: type) -> None:
+    own = np.finfo(dtype)
+    random = np.random.default_rng(0)
+    with jx.enable_x64(dtype == "complex128"):
+        for size in (1, own.tiny * 2**30, own.max / 8, np.sqrt(own.tiny), np.sqrt(own.max)):
+            x = (random.standard_normal((1000, 2)) * size).astype(own.dtype).view(dtype)[:, 0]
+            exact = np.hypot(x.real.astype(wide), x.imag.astype(wide))
+            off = np.abs(np.asarray(jx.jit(ew.abs_p)(x)).astype(wide) - exact)
+            assert np.all(off <= 1.25 * np.spacing(exact.astype(own.dtype)))
+        odd = np.array([complex(np.inf, np.nan), complex(np.nan, -np.inf), complex(np.nan, 1), complex(-np.inf, 2), 0])
+        np.testing.assert_array_equal(ew.abs_p(odd.astype(dtype)), np.abs(odd))
