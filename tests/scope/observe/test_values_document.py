@@ -401,6 +401,11 @@ def test_a_nan_that_no_result_has_is_told_and_stands_out_of_nothing():
     assert not unusual({"instruments": {"values": document}})
 
 
+def test_a_nan_that_is_given_and_given_back_is_not_said_to_be_left_out():
+    document, _ = looked(lambda x, y: (x, y + 1), np.float32(np.nan), np.float32(1))
+    assert document["first_bad"] is not None and "left_out" not in document
+
+
 def test_a_constant_nan_that_is_chosen_is_found_where_it_is_chosen():
     document, result = looked(lambda *args: guarded(*args), np.ones((3, 4), np.float32), np.float32(9))
     assert np.isnan(result) and "left_out" not in document

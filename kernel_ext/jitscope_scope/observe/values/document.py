@@ -53,7 +53,7 @@ class Values(Follower):
         self.names = _names(closed)
         results = list(dict.fromkeys(a for a in closed.jaxpr.outvars if isinstance(a, Var)))
         self.of_results = {key for var in results[-RESULTS:] for key in _makers(closed.jaxpr, var, "")}
-        self.results = [next(_makers(closed.jaxpr, var, ""), None) for var in results]
+        self.results = [[*_makers(closed.jaxpr, atom, "")] for atom in closed.jaxpr.outvars]
         self.all_of_them = all_of_them
         self.asked: tuple[str, int] | None = None
         self.iteration: int | None = None
@@ -133,8 +133,9 @@ class Values(Follower):
                 found["written"] = True
             rows.append(found)
         first = next((n for n, row in enumerate(rows) if not_finite(row) and not row.get("written")), None)
-        results = [self.summaries[key] for key in self.results if key in self.summaries]
-        left_out = first is not None and not any(one.nan or one.inf for one in results)
+        results = [[self.summaries[key] for key in makers if key in self.summaries] for makers in self.results]
+        finite = all(known and not any(one.nan or one.inf for one in known) for known in results)
+        left_out = first is not None and finite
         document: ValuesDocument = {
             "kind": "values",
             "version": 1,
