@@ -113,7 +113,8 @@ class Elementwise(Primitive):
 
     `partials`, one for each operand, give its share of the tangent: `partial(t, result, *primals)`; None: it has none.
     `accepts`: kinds of dtype, letters as in `dtypes.kind`. `result`: from the operands' dtype to the result's.
-    `hlo`: name of the StableHLO builder if it differs, or `chlo.` and its name.
+    `hlo`: name of the StableHLO builder if it differs, or `chlo.` and its name; `of_booleans`: that for booleans,
+    which XLA adds modulo 2 where it knows them while it compiles.
     """
 
     def __init__(
@@ -123,9 +124,11 @@ class Elementwise(Primitive):
         accepts: str = "fc",
         result: Callable[[Any], Any] | None = None,
         hlo: str | None = None,
+        of_booleans: str | None = None,
     ):
         super().__init__(name)
         self.partials, self.accepts, self.result, self.builder = partials, accepts, result, hlo or name
+        self.of_booleans = of_booleans or self.builder
 
     def result_dtype(self, avals: Sequence[ShapedArray], /) -> Any:
         """The dtype of the result. Raises TypeError for operands of several dtypes, or of one that the operation does not
@@ -138,7 +141,8 @@ class Elementwise(Primitive):
         return _elementwise(self, avals), no_effects
 
     def lower(self, ctx, /, *values, **params):
-        return ctx.builder(self.builder)(*(ctx.broadcast_scalars(values) if len(values) > 1 else values))
+        builder = self.of_booleans if ctx.avals_in[0].dtype == np.bool_ else self.builder
+        return ctx.builder(builder)(*(ctx.broadcast_scalars(values) if len(values) > 1 else values))
 
     def jvp(self, primals, tangents, /, **params):
         out = self.bind(*primals, **params)

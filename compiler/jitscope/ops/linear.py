@@ -472,7 +472,7 @@ class LinearElementwise(Elementwise):
 
 
 neg_p = LinearElementwise("neg", -1, accepts="iufc", hlo="negate")
-add_p = LinearElementwise("add", 1, 1, accepts="biufc")
+add_p = LinearElementwise("add", 1, 1, accepts="biufc", of_booleans="or_")
 sub_p = LinearElementwise("sub", 1, -1, accepts="iufc", hlo="subtract")
 
 

@@ -42,6 +42,12 @@ def test_binary_operators_and_their_reflections(values: np.ndarray) -> None:
             np.testing.assert_allclose(np.asarray(found), wanted, rtol=1e-5)
 
 
+def test_the_sum_of_booleans_that_the_compiler_knows_is_or() -> None:
+    """XLA adds constants of one bit modulo 2."""
+    np.testing.assert_array_equal(jx.jit(lambda: jnp.ones(2, bool) + jnp.array([True, False]))(), [True, True])
+    np.testing.assert_array_equal(jx.jit(lambda: jnp.zeros(2, bool) + jnp.array([True, False]))(), [True, False])
+
+
 def test_other_operators() -> None:
     x = jnp.asarray(X)
 
