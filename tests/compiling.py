@@ -1,16 +1,22 @@
-"""How programs are compiled: as users compile them, or in less time (`extent.Way`)."""
+"""How programs are compiled: as users compile them, or in less time (`extent.Way`); and how they are computed without code."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from tests import extent
 from tests.extent import Way
+
+
+if TYPE_CHECKING:
+    from jitscope.core.jaxpr import ClosedJaxpr
 
 
 _now: dict[str, Any] = {}  # the options that hold, once they were set
@@ -44,3 +50,49 @@ def compile_in(way: Way) -> None:
         jitscope.clear_caches()
         _now.clear()
         _now.update(way.options)
+
+
+def once(fun: Callable[..., Any]) -> Callable[..., Any]:
+    """`jit(fun)` for one call. At `make test` its arguments are written into the program as constants: XLA computes what follows from them
+    while it compiles, and makes code of the rest alone (loops, calls of LAPACK). That takes a fifth of the time.
+
+    Tests that are compiled as users compile have `jit(fun)` itself, and so have programs that take keys or call Python.
+    """
+    import jitscope as jx
+
+    run = jx.jit(fun, compiler_options=extent.QUICK)
+
+    def value(*args: Any) -> Any:
+        traced = run.trace(*args)
+        results = evaluated(traced.jaxpr, jx.tree.leaves(args))
+        return run(*args) if results is None else jx.tree.unflatten(traced.out_tree, results)
+
+    return value
+
+
+def evaluated(closed: ClosedJaxpr, arguments: Sequence[Any]) -> list[Any] | None:
+    """The results of a program for these arguments (see `once`); None if the test's programs are compiled as users compile them, or
+    if this one calls Python or has keys."""
+    from jitscope.backend.array import Array
+    from jitscope.backend.lowering import lower_jaxpr
+    from jitscope.core.dtypes import is_extended
+    from jitscope.core.jaxpr import ClosedJaxpr, Jaxpr
+    from jitscope.xla import mlir
+    from jitscope.xla.callbacks import calls_python
+    from jitscope.xla.program import Executable, compile_options
+
+    if not _now or any(is_extended(aval.dtype) for aval in [*closed.in_avals, *closed.out_avals]):
+        return None
+    jaxpr, constants = (
+        closed.jaxpr,
+        [*closed.consts, *(np.asarray(x, a.dtype) for x, a in zip(arguments, closed.in_avals))],
+    )
+    constant = Jaxpr([*jaxpr.constvars, *jaxpr.invars], [], jaxpr.outvars, jaxpr.eqns, jaxpr.effects, jaxpr.debug)
+    module = mlir.to_bytecode(lower_jaxpr(ClosedJaxpr(constant, constants), "evaluated"))
+    if (
+        calls_python(module) or b"top_k" in module
+    ):  # XLA's own top_k of constants is wrong for integers in some orders of axes
+        return None
+    outputs = [(aval.shape, aval.dtype) for aval in closed.out_avals]
+    program = Executable.compile(module, outputs, options=compile_options(overrides=extent.QUICK))
+    return [Array(buf, aval) for buf, aval in zip(program.run([]), closed.out_avals)]

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy
 
 import jitscope as jx
+from tests.compiling import once
 from tests.oracle import operands, recorded, sampling
 from tests.oracle.answers import Answer, ask, plain, program
 from tests.oracle.library import Library
@@ -46,7 +47,7 @@ def _signature(library: Library, function: Function, expected: list[list[str]] |
 
 def _of_dtype(library: Library, function: Function, dtype: str, expected: Sequence[Answer]) -> list[str]:
     try:
-        answers = ask(library, function, dtype, jx.jit)
+        answers = ask(library, function, dtype, once)
     except Exception as error:  # one of the samples fails when compiled or run: find which
         return [f"{dtype}: all samples together raise {type(error).__name__}: {str(error)[:300]}"]
     found = []
@@ -162,7 +163,7 @@ def _mapped(library: Library, function: Function, answers: Sequence[Answer]) -> 
     if not chosen:
         return []
     both = {name: library.pairs("float32")[name] for s, _ in chosen for name in s.names}
-    together = jx.jit(jx.vmap(program(library, [s for s, _ in chosen])))(both)
+    together = once(jx.vmap(program(library, [s for s, _ in chosen])))(both)
     found = []
     for (sample, answer), arrays in zip(chosen, together):
         for x, wanted in zip(arrays, zip(answer.values or [], answer.others or []), strict=True):

@@ -17,6 +17,7 @@ from hypothesis import Phase, given, reject, settings, strategies as st
 
 import jitscope as jx
 import jitscope.numpy as jnp
+from tests.compiling import once
 from tests.extent import QUICK, examples
 
 
@@ -25,10 +26,6 @@ SHAPES = [(5,), (3, 4), (2, 3, 4), (4, 1, 2)]
 
 WITHOUT_SHRINKING = (Phase.explicit, Phase.generate)
 """A failure is shown as it was found: to shrink it would compile programs for minutes."""
-
-
-def compiled(fun: Any) -> Any:
-    return jx.jit(fun, compiler_options=QUICK)
 
 
 def numbers(shape: tuple[int, ...], seed: int = 0) -> np.ndarray:
@@ -170,7 +167,7 @@ def test_reading(data: st.DataObject) -> None:
 
     wanted = [x[i.expression] for i in near]
     wanted += [with_rim(x, -7)[i.on_rim(mode == "clip")] for i, mode in far]
-    for i, found, expected in zip(near + [i for i, _ in far], compiled(reads)(x), wanted):
+    for i, found, expected in zip(near + [i for i, _ in far], once(reads)(x), wanted):
         np.testing.assert_array_equal(found, expected, err_msg=str(i.expression))
     eager = jnp.asarray(x)
     for i in near[:2]:
@@ -244,7 +241,7 @@ def test_updates(data: st.DataObject) -> None:
     shape = data.draw(st.sampled_from(SHAPES))
     x = numbers(shape)
     updates = [data.draw(update_of(shape)) for _ in range(6)]
-    results = compiled(lambda x: [update(x) for update in updates])(x)
+    results = once(lambda x: [update(x) for update in updates])(x)
     for update, found in zip(updates, results):
         np.testing.assert_allclose(found, update.expected(x), rtol=2e-5, err_msg=str(update))
     np.testing.assert_allclose(updates[0](jnp.asarray(x)), updates[0].expected(x), rtol=2e-5, err_msg=str(updates[0]))
@@ -290,7 +287,7 @@ def test_reductions(data: st.DataObject) -> None:
     dtype = data.draw(st.sampled_from([np.float32, np.int32, np.bool_]))
     chosen = [data.draw(reduction(len(shape))) for _ in range(10)]
     chosen = [c for c in chosen if not (dtype == np.bool_ and c[0] == "ptp")]
-    run = compiled(
+    run = once(
         lambda x, m: [getattr(jnp, name)(x, **options, **({"where": m} if w else {})) for name, options, w in chosen]
     )
     for _ in range(2):
@@ -343,7 +340,7 @@ def _sorting(axis: int) -> Any:
         backwards = jnp.argsort(x, axis, descending=True)
         return [*results, backwards]
 
-    return compiled(run)
+    return jx.jit(run, compiler_options=QUICK)
 
 
 class _OfKnownSize:
@@ -410,7 +407,7 @@ def einsum_call(draw: Any) -> tuple[str, list[tuple[int, ...]]]:
 @given(st.lists(einsum_call(), min_size=5, max_size=5))
 def test_einsum(calls: list[tuple[str, list[tuple[int, ...]]]]) -> None:
     given = [[numbers(s, i) for i, s in enumerate(shapes)] for _, shapes in calls]
-    run = compiled(lambda given: [jnp.einsum(text, *xs) for (text, _), xs in zip(calls, given)])
+    run = once(lambda given: [jnp.einsum(text, *xs) for (text, _), xs in zip(calls, given)])
     for (text, shapes), xs, found in zip(calls, given, run(given)):
         expected = np.einsum(text, *[x.astype(np.float64) for x in xs])
         np.testing.assert_allclose(found, expected, rtol=1e-5, err_msg=f"{text} of {shapes}")

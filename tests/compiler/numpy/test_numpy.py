@@ -13,7 +13,8 @@ from hypothesis import given, settings, strategies as st
 
 import jitscope as jx
 import jitscope.numpy as jnp
-from tests.extent import ALL, QUICK, examples, some
+from tests.compiling import once
+from tests.extent import ALL, examples, some
 from tests.oracle import recorded
 from tests.oracle.cases.numpy_shapes import DOMAINS, DTYPES, GROUPS, SHAPES, Case, arguments
 
@@ -109,7 +110,7 @@ def test_compiled_values(group: str, dtype: str) -> None:
     def all_cases(inputs: dict[str, Any]) -> list[Any]:
         return [value_of(case.expr, jnp, *inputs[shape]) for case, shape in chosen]
 
-    results = jx.jit(all_cases, compiler_options=QUICK)(inputs)
+    results = once(all_cases)(inputs)
     failures = []
     for (case, shape), found in zip(chosen, results):
         expected = reference(case, dtype, shape, arguments(dtype, SHAPES[shape]))
@@ -161,7 +162,7 @@ def test_mapped_values(group: str, dtype: str) -> None:
     def all_axes(*arrays: Any) -> dict[int, list[Any]]:
         return {axis: jx.vmap(one_example, in_axes=axis)(*arrays) for axis in rows}
 
-    results = jx.jit(all_axes, compiler_options=QUICK)(*traced)
+    results = once(all_axes)(*traced)
     failures = []
     for axis, size in rows.items():
         for case, found in zip(chosen, results[axis]):
@@ -202,7 +203,7 @@ def test_derivatives(group: str) -> None:
         return first, second, pulled
 
     with jx.enable_x64():
-        first, second, pulled = jx.jit(everything, compiler_options=QUICK)(jnp.asarray(x), jnp.asarray(y))
+        first, second, pulled = once(everything)(jnp.asarray(x), jnp.asarray(y))
     failures = []
     for case, a, b, (back, forth) in zip(chosen, first, second, pulled):
 
@@ -245,7 +246,7 @@ def test_reductions_over_any_axes(data: st.DataObject) -> None:
         one = distinct[0] if distinct else None
         return [*found, module.argmax(x, axis=one), module.cumsum(x, axis=one), module.sort(x, axis=one)]
 
-    results = jx.jit(lambda x: all_of_them(jnp, x), compiler_options=QUICK)(x)
+    results = once(lambda x: all_of_them(jnp, x))(x)
     for found, expected in zip(results, all_of_them(np, x)):
         assert found.shape == np.shape(expected)
         np.testing.assert_allclose(as_numpy(found), expected, rtol=1e-5)
