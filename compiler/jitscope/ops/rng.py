@@ -246,6 +246,9 @@ class RandomBits(Drawing):
 class RandomSplit(Drawing):
     """New keys, of shape keys × `shape`."""
 
+    def drawn_apart(self, size):
+        return True
+
     def abstract(self, keys, /, *, shape, original=False):
         self.check(keys)
         return pure(ShapedArray((*keys.shape, *shape), keys.dtype))

@@ -139,7 +139,7 @@ TRANSPOSED_OPERANDS = Tuning(
 )
 RANDOM_BITS_APART = Tuning(
     "So many random bits get a kernel of their own: in one loop with what uses them they would not be drawn in vectors, and be "
-    "drawn again for each use. So does one number: LLVM would take for ever over a loop whose elements share it.",
+    "drawn again for each use. So do one number and the keys of a split: LLVM would take for ever over a loop whose elements share them.",
     "1,000,000 normal numbers: 0.7 to 0.9 of the time, 0.93; less their mean: 0.77, 0.56; categorical: 0.71, 0.41; the sum of as many "
     "uniform ones: 1.05 to 1.2, 1.4; bernoulli: 1.6, 2.1",
     "XLA draws bits in vectors inside of larger loops",

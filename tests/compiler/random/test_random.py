@@ -279,7 +279,20 @@ def test_a_number_drawn_for_all_elements_has_a_kernel_of_its_own():
         return jx.random.randint(coin, (), 0, 2) * 1.0 + jx.random.normal(noise, (4,))
 
     lowered = jx.jit(flipped).lower(jx.random.key(0))
-    assert lowered.as_text().count("stablehlo.case") == 2, "of the high and the low bits of the coin"
+    assert lowered.as_text().count("stablehlo.case") == 4, "two splits, the high and the low bits of the coin"
     with jx.disable_jit():
         alone = flipped(jx.random.key(0))
+    np.testing.assert_allclose(lowered.compile()(jx.random.key(0)), alone, rtol=1e-6)
+
+
+def test_keys_that_are_split_have_a_kernel_of_their_own():
+    """So it is where all elements share a key that several splits lead to."""
+
+    def drawn(key):
+        return jx.random.normal(jx.random.split(jx.random.split(jx.random.split(key)[0])[1], 6)[3], (4,))
+
+    lowered = jx.jit(drawn).lower(jx.random.key(0))
+    assert lowered.as_text().count("stablehlo.case") == 3
+    with jx.disable_jit():
+        alone = drawn(jx.random.key(0))
     np.testing.assert_allclose(lowered.compile()(jx.random.key(0)), alone, rtol=1e-6)
