@@ -343,8 +343,8 @@ def class_name(kind: type) -> str:
 
 
 def as_numpy(kind: type) -> str:
-    """How an object of another library's class gives its values as an array of NumPy's, with {} for its name; "" where it does not."""
-    if not is_of_library(kind) or issubclass(kind, (np.ndarray, np.generic)):
+    """How an object of a class gives its values as an array of NumPy's, with {} for its name; "" where it does not."""
+    if kind.__module__ == "builtins" or issubclass(kind, (np.ndarray, np.generic)):
         return ""
     if hasattr(kind, "to_numpy"):
         return "{}.to_numpy()"
@@ -355,7 +355,7 @@ def as_numpy(kind: type) -> str:
 
 def passed_in_numpy(x: Any, name: str) -> str:
     """What to pass for an object of another library's class that NumPy can read, in words; "" for others."""
-    how = as_numpy(type(x))
+    how = as_numpy(type(x)) if is_of_library(type(x)) else ""
     if not how:
         return ""
     try:
@@ -389,13 +389,11 @@ def how_to_pass(kind: type) -> str:
     if kind.__module__ in ("builtins", "numpy") or issubclass(kind, (type, enum.Enum)) or called:
         return ""
     name = kind.__name__
+    how = as_numpy(kind)
+    if how:
+        return f": pass {how.format('x')} for it, if its elements are numbers"
     if is_of_library(kind):
-        how = as_numpy(kind)
-        return (
-            f": pass {how.format('x')} for it, if its elements are numbers"
-            if how
-            else f". Pass the arrays and numbers that the {name} holds"
-        )
+        return f". Pass the arrays and numbers that the {name} holds"
     if hasattr(kind, "__dataclass_fields__"):
         return users_source.in_own_names(
             f". To make {name} a tree, write @jitscope.tree_util.register_dataclass above @dataclass"

@@ -204,6 +204,15 @@ def test_an_object_of_an_installed_library_is_told_by_how_it_gives_an_array(
     monkeypatch.delitem(sys.modules, "tables")
 
 
+def test_any_object_that_gives_an_array_is_told_to_be_passed_as_one() -> None:
+    class Table:
+        def to_numpy(self) -> np.ndarray:
+            return np.ones(3)
+
+    with pytest.raises(TypeError, match=r"pass x\.to_numpy\(\) for it, if its elements are numbers"):
+        jx.jit(mean_of)(Table())
+
+
 def mean_of(col: Any) -> Any:
     return jx.numpy.mean(col)
 
