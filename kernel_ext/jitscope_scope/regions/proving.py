@@ -15,7 +15,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, replace
-from types import CellType, FunctionType, MappingProxyType
+from types import CellType, FrameType, FunctionType, MappingProxyType
 
 import numpy as np
 
@@ -45,6 +45,8 @@ TIMES_MORE = 4
 """Lists that get so many times longer on nearby values are of other work than was seen."""
 UNWRITTEN = 1e100
 """Larger elements of arrays that stay as they are will be memory that nothing was written to (`np.empty`), and no measure of anything."""
+SOON = 0.001
+"""Seconds after which an alarm comes again that came where nothing may be raised."""
 LONGEST = 20
 """Seconds that the plain statements may take on nearby values."""
 ENOUGH = 0.03
@@ -366,8 +368,10 @@ def _no_longer_than(limit: float, error: Exception, computing: bool = False) -> 
     """Raises the error after so many seconds, those of the wall or what the process spends `computing`, where the system has alarms and this
     is the main thread."""
 
-    def ended(number: int, frame: object) -> None:
-        raise error
+    def ended(number: int, frame: FrameType | None) -> None:
+        if not _starts_a_thread(frame):
+            raise error
+        signal.setitimer(timer, SOON)
 
     if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
         yield
@@ -376,10 +380,19 @@ def _no_longer_than(limit: float, error: Exception, computing: bool = False) -> 
     before = signal.signal(number, ended)
     signal.setitimer(timer, min(limit, 1e6))
     try:
-        yield
-    finally:
-        signal.setitimer(timer, 0)
+        try:
+            yield
+        finally:
+            signal.setitimer(timer, 0)
+    finally:  # also where the alarm comes just before it is put off
         signal.signal(number, before)
+
+
+def _starts_a_thread(frame: FrameType | None) -> bool:
+    """Whether a thread is being started, which takes what is raised there for a thread that did not start, and may be wrong."""
+    while frame is not None and frame.f_code is not threading.Thread.start.__code__:
+        frame = frame.f_back
+    return frame is not None
 
 
 def _endless(line: int) -> CannotCompile:

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import math
+import signal
+import sys
+import threading
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -158,6 +163,32 @@ def test_what_takes_longer_to_compile_than_to_run_is_left_in_the_middle(monkeypa
     (region,) = found("x = rng.random(5)", "for k in range(50):\n    x = np.tanh(x)\n", monkeypatch)
     assert region.verdict == "not worth it"
     assert region.reason.startswith("compiling takes more than 1 ms")
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the system has no alarms")
+@pytest.mark.parametrize("computing", [False, True])
+def test_a_thread_is_started_to_the_end_before_time_is_up(computing, monkeypatch) -> None:
+    start = "_start_joinable_thread" if hasattr(threading, "_start_joinable_thread") else "_start_new_thread"
+    begun, told, ran = getattr(threading, start), threading.Event(), []
+
+    def started(function: Callable[[], object], *given: object, **named: object) -> object:
+        thread = begun(lambda *a: (told.wait(), function(*a)), *given, **named)
+        try:
+            signal.raise_signal(signal.SIGPROF if computing else signal.SIGALRM)
+            return thread
+        finally:
+            told.set()
+
+    lost: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", lost.append)
+    monkeypatch.setattr(threading, start, started)
+    thread = threading.Thread(target=ran.append, args=(1,))
+    with pytest.raises(TimeoutError), proving._no_longer_than(1e6, TimeoutError(), computing):
+        thread.start()
+        while True:
+            math.cos(1.0)
+    thread.join()
+    assert (ran, lost) == ([1], [])
 
 
 def test_what_the_first_run_alone_took_is_shared_by_all(monkeypatch) -> None:
