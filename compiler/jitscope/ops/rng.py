@@ -247,7 +247,7 @@ class RandomSplit(Drawing):
     """New keys, of shape keys × `shape`."""
 
     def drawn_apart(self, size):
-        return True
+        return size > 0
 
     def abstract(self, keys, /, *, shape, original=False):
         self.check(keys)
