@@ -155,6 +155,24 @@ def test_the_values_by_keyboard(bare: Bare) -> None:
     expect(rows).to_have_count(sum("tanh" in row["label"] + texts.get(row["line"], "") for row in values["rows"]))
 
 
+ROWS_OF_TEXT = """cells => cells.map(cell => {
+  const words = document.createRange();
+  words.selectNodeContents(cell);
+  return new Set([...words.getClientRects()].map(box => Math.round(box.bottom / 8))).size;
+})"""
+
+
+def test_lines_of_values_stand_in_few_rows(bare: Bare) -> None:
+    """However many elements are not finite: 59 characters of a line in three rows, that wrapped to six."""
+    values = program()[2]["instruments"]["values"]
+    lines = [{**line, "text": 'state = kernel.sample(state, (x, group), {"y": y})'} for line in values["lines"]]
+    rows = [{**row, "nan": 4697, "inf": 1303, "iterations": 3, "first_bad": 0} for row in values["rows"]]
+    view = bare.show({**values, "lines": lines, "rows": rows, "details": []}, width=1280)
+    shown = view.element.locator(".jitscope-table-row > [data-name=line]:not(:empty)")
+    counts = shown.evaluate_all(ROWS_OF_TEXT)
+    assert counts and max(counts) <= 3, counts
+
+
 def test_the_graph_marks_what_is_not_finite_and_shows_values(bare: Bare) -> None:
     document = program()[2]
     values = document["instruments"]["values"]

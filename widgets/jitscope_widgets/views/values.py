@@ -43,7 +43,7 @@ _COLUMNS = (
     Column("std", "number", "standard deviation"),
     Column("largest", "number", "the largest absolute value"),
     Column("zeros", "number"),
-    Column("not finite", "number", "elements that are NaN or infinite"),
+    Column("not finite", "text", "elements that are NaN or infinite"),
     Column("#", "number", "in the order of evaluation"),
     Column("line", "text", "that made it"),
 )

@@ -13,6 +13,9 @@ const MEASURED = 50; // rows whose words say how narrow a column may be
 const MOST_LEAST = 16; // characters of a word that no room is taken for beyond them
 const LEAST_WORDS = 42; // characters that a column of words may have at least, beside the widest
 const MOST_WORDS = 110; // characters that both have together
+const LEAST_LAST = 12; // characters that the widest column has at least, whatever stands in it
+const MOST_LAST = 26; // and no longer words take room from others
+const SWATCH = 3; // characters that the colour of a line takes
 const NUMBER = 12; // characters that a column of numbers takes
 const NAMED = 200; // characters of a row's name for screen readers
 
@@ -110,7 +113,7 @@ class TableView {
     if (matrix || kind === "number" || kind === "short") return "max-content";
     if (kind === "bar") return "minmax(32px, 64px)";
     if (kind === "stretch") return "minmax(80px, 1fr)";
-    if (at === this.widest) return "minmax(12ch, 1fr)";
+    if (at === this.widest) return `minmax(${Math.max(LEAST_LAST, Math.min(MOST_LAST, this.longest + SWATCH))}ch, 1fr)`;
     const worded = columns.filter(({ kind = "text" }) => kind === "text" || kind === "code").length - 1;
     const taken = this.longest + NUMBER * (columns.length - worded - 1);
     const least = Math.max(LEAST_WORDS, MOST_WORDS - this.longest);
@@ -170,7 +173,7 @@ class TableView {
 
   private sort(n: number): void {
     const { state } = this;
-    const down = ["number", "bar", "stretch"].includes(this.table.columns[n]!.kind ?? "text");
+    const down = this.table.rows.some(({ cells }) => typeof order(cells[n]!) === "number");
     state.down = state.sorted === n ? !state.down : down;
     state.sorted = n;
     this.element.querySelectorAll("[role=columnheader]").forEach((head, at) => {
