@@ -131,7 +131,7 @@ def _alike(kernel: Kernel) -> Hashable:
     """What is the same of kernels that do the same in the same lines of one block."""
     members = frozenset(Counter(member["opcode"] for member in kernel["members"]).items())
     lines = frozenset((place["file"], place["line"]) for place in kernel["positions"])
-    return kernel["kind"], kernel["opcode"], members, kernel["type"], lines, kernel.get("block")
+    return kernel["kind"], kernel.get("label") or kernel["opcode"], members, kernel["type"], lines, kernel.get("block")
 
 
 def _counted(kernels: Sequence[Kernel]) -> str:

@@ -54,7 +54,7 @@ def fusion_document(
     old = flow_of(before, optimized=False)
     new = with_origins(old, flow_of(after, optimized=True))
     lineage = Lineage(old, new)
-    made = Kernels(new, positions, shares or {})
+    made = Kernels(new, positions, shares or {}, origins)
     kernels = made.all()
     in_blocks(kernels, blocks, made)
     ends = Ends(arguments, results)
@@ -114,8 +114,15 @@ def _left_out(title: str) -> GraphDocument:
 class Kernels:
     """The kernels of an optimised program in the order they run, each loop before the kernels that it repeats."""
 
-    def __init__(self, flow: Flow, positions: Mapping[str, Position], shares: Mapping[str, float]):
+    def __init__(
+        self,
+        flow: Flow,
+        positions: Mapping[str, Position],
+        shares: Mapping[str, float],
+        origins: Origins | None = None,
+    ):
         self.shares = shares
+        self.origins = origins or Origins()
         self.flow = flow
         self.ops = flow.by_id
         self.positions = positions
@@ -133,7 +140,7 @@ class Kernels:
     def _kernel(self, op: Op) -> Kernel:
         members = self.members[op.id] if op.id in self.members else self._repeated(op)
         paths = unique(chain(op.paths, *[member.paths for member in members]))
-        return {
+        kernel: Kernel = {
             "name": op.id,
             "kind": _kind(op),
             "opcode": op.opcode,
@@ -145,6 +152,9 @@ class Kernels:
             "note": self._note(op, members),
             "share": self._share(op),
         }
+        if (label := self.origins.loop(op.opcode, op.paths)) is not None:
+            kernel["label"] = label
+        return kernel
 
     def _repeated(self, loop: Op) -> list[Op]:
         return [op for name in self.members if loop in self._around(op := self.ops[name])]

@@ -64,8 +64,7 @@ def graph_of(
     roots, origins = {c.name: c.root.opcode for c in computations}, origins or Origins()
     nodes = [_node(op, roots, positions, fused_into.get(op.id), ends.arguments) for op in flow.ops]
     for op, node in zip(flow.ops, nodes):
-        if op.opcode == "while" and (equation := origins.label(op.paths)) not in (None, "while"):
-            node["label"] = f"while of {equation}"
+        node["label"] = origins.loop(op.opcode, op.paths) or node["label"]
     edges = [_edge(source, op.id, kind) for op in flow.ops for source, kind in op.sources]
     for number, sources in enumerate(flow.results):
         label = ends.results[number] if len(ends.results) == len(flow.results) else f"result {number}"

@@ -13,9 +13,11 @@ import jitscope.numpy as jnp
 from jitscope_scope import observe
 from jitscope_scope.observe.groups.kernels import Origins, grouped_operations
 from jitscope_scope.observe.groups.order import together
+from jitscope_widgets.view.as_text import as_text
 from jitscope_widgets.view.inline import words
 from jitscope_widgets.view.parts import Grouped, Row
 from jitscope_widgets.views.fusion import view
+from jitscope_widgets.views.profile import view as profile_view
 from tests.programs import lstm, transformer
 from tests.programs.rows import row_of
 
@@ -85,11 +87,18 @@ def test_few_kernels_are_a_list() -> None:
 def test_a_loop_s_body_is_not_put_into_what_the_loop_is_in() -> None:
     """A scan in a function: XLA's loop stands in the function, and its body holds the function that the scan repeats."""
     row = row_of(lstm.program, *lstm.arguments(steps=5))
-    for graph in [observe.compilation_document(row)["fusion"][level] for level in ("before", "after")]:
+    fusion = observe.compilation_document(row)["fusion"]
+    for graph in [fusion[level] for level in ("before", "after")]:
         nodes = {node["id"]: node for node in graph["nodes"]}
         inside = {node["label"] for node in nodes.values() if node["kind"] == "group" and _is_in_a_loop(node, nodes)}
         assert not {label for label in inside if label.startswith(("run", "scan"))}, graph["title"]
         assert sum(node["label"] == "while of scan × 5" for node in nodes.values()) == 2
+    profile = observe.look(row, "profile", limit=0.1)
+    for kernels in (fusion["kernels"], profile["kernels"]):
+        loops = [kernel["label"] for kernel in kernels if kernel["kind"] == "loop"]
+        assert set(loops) == {"while of scan × 5"}
+    told = " ".join(as_text(profile_view(profile), 200))
+    assert "while of scan × 5" in told and not re.search(r"\bwhile\b(?! of)", told)
 
 
 def _is_in_a_loop(node: Any, nodes: Any) -> bool:

@@ -52,6 +52,8 @@ class Kernel(TypedDict):
     name: str
     kind: KernelKind
     opcode: str
+    label: NotRequired[str]
+    """What all views call a loop, where more than its opcode is known: `while of scan × 40`."""
     type: str
     members: list[Member]
     paths: list[str]

@@ -33,6 +33,8 @@ class KernelSeconds(TypedDict):
     called: str
     kind: KernelKind
     opcode: str
+    label: NotRequired[str]
+    """What all views call a loop, where more than its opcode is known: `while of scan × 40`."""
     operations: int
     type: str
     loop: str | None

@@ -65,7 +65,7 @@ function kernelsOf(selected: Selected, context: DetailsContext): HTMLElement | n
         ? `fusion of ${grouped(kernel.members.length)}`
         : kernel.kind === "library"
           ? "library call"
-          : kernel.opcode;
+          : (kernel.label ?? kernel.opcode);
     return `${name} (${what})`;
   });
   const text = names.join(", ") + (found.length > 3 ? ` and ${grouped(found.length - 3)} more` : "");

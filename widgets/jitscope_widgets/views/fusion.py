@@ -172,10 +172,10 @@ def _kernel(called: str, kernel: Kernel, here: str, timed: bool, noted: set[str]
 
 
 def _what(kernel: Kernel) -> str:
-    """`fusion of 13`, `dot (library call)`, or the opcode of a kernel with one operation."""
+    """`fusion of 13`, `dot (library call)`, `while of scan × 40`, or the opcode of a kernel with one operation."""
     if kernel["kind"] == "fusion":
         return f"fusion of {len(kernel['members']):,}"
-    return f"{clean(kernel['opcode'])}{' (library call)' if kernel['kind'] == 'library' else ''}"
+    return f"{clean(kernel.get('label') or kernel['opcode'])}{' (library call)' if kernel['kind'] == 'library' else ''}"
 
 
 def _members(kernel: Kernel) -> str:

@@ -44,11 +44,15 @@ class Origins:
                 self.chains[path] = chain
                 self.labels[path] = node["label"]
 
-    def label(self, paths: Sequence[str]) -> str | None:
-        """What the equation is called that all with these paths are, or are in; None where there are several, or it is not known."""
+    def loop(self, opcode: str, paths: Sequence[str]) -> str | None:
+        """What a loop of XLA's is called that stems from these paths: `while of scan × 40`, by the equation that all of them are, or are in.
+        None of what is no loop, and where there are several such equations, none is known, or it is a `while` itself."""
+        if opcode != "while":
+            return None
         outermost = min(paths, key=len, default="")
         inside = all(path == outermost or path.startswith(f"{outermost}/") for path in paths)
-        return self.labels.get(outermost) if inside else None
+        equation = self.labels.get(outermost) if inside else None
+        return f"while of {equation}" if equation not in (None, "while") else None
 
     def around(self, paths: Iterable[str]) -> Chain:
         """What is round all equations with these paths; nothing where one of them is not known."""

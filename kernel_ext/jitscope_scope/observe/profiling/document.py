@@ -22,6 +22,7 @@ from ..calls import CallTree
 from ..cost import Costs, Work
 from ..fusion import Kernels
 from ..graph import jaxpr_graph
+from ..groups.kernels import Origins
 from ..hlo import bytes_of
 from ..hlo_origins import flow_of_program
 from ..kernel_blocks import Blocks
@@ -42,6 +43,7 @@ from .spans import Span
 
 if TYPE_CHECKING:
     from jitscope_widgets.documents.fusion import Kernel
+    from jitscope_widgets.documents.graph import GraphDocument
     from jitscope_widgets.documents.profile import (
         Bounds as BoundsDocument,
         CallSeconds,
@@ -93,7 +95,9 @@ class _Profile:
         self.positions = row.positions(stacks)
         self.tree = CallTree(row.jaxpr, row.position, stacks)
         self.after = after
-        self.flow = Kernels(flow_of_program(row.entry, after), self.positions, self.shares)
+        self.graph = self._graph()
+        self.origins = Origins(self.graph)
+        self.flow = Kernels(flow_of_program(row.entry, after), self.positions, self.shares, self.origins)
         self.kernels = self.flow.all()
         self.runs = counted(len(taken.recording.calls), "recorded call")
 
@@ -111,7 +115,7 @@ class _Profile:
         index = {line: at for at, line in enumerate(places)}
         recorded = [(k, called) for k, called in zip(self.kernels, _called(self.kernels), strict=True) if self._span(k)]
         work, fast, verdicts = self._verdicts([k for k, _ in recorded], costs)
-        blocks, by_name = self._blocks(), {k["name"]: k for k in self.kernels}
+        blocks, by_name = self.graph and Blocks(self.graph, self.origins), {k["name"]: k for k in self.kernels}
         found: list[TimedKernel] = [
             {
                 **self._kernel(k, called, work[name := k["name"]], fast[name], verdicts[name]),
@@ -153,11 +157,11 @@ class _Profile:
             "cost": quantity(time.perf_counter() - start, "s", note=_COST),
         }
 
-    def _blocks(self) -> Blocks | None:
+    def _graph(self) -> GraphDocument | None:
         row = self.row
         if row.jaxpr is None:
             return None
-        return Blocks(jaxpr_graph(row.jaxpr, row.function, self.positions, row.cell_of, None, self.tree))
+        return jaxpr_graph(row.jaxpr, row.function, self.positions, row.cell_of, None, self.tree)
 
     def _sum(self) -> CallSeconds:
         """What a call takes, and how that is made up while it is recorded: recorded = busy - together + between."""
@@ -204,7 +208,7 @@ class _Profile:
         span = self._span(kernel)
         assert span is not None
         low, median, high = np.percentile(span.seconds, (10, 50, 90))
-        return {
+        found: KernelSeconds = {
             "name": kernel["name"],
             "called": called,
             "kind": kernel["kind"],
@@ -226,6 +230,9 @@ class _Profile:
             "bound": None if span.holds else verdict.bound,
             "why": "" if span.holds else verdict.why,
         }
+        if "label" in kernel:
+            found["label"] = kernel["label"]
+        return found
 
     def _estimate(self, costs: Costs, written: dict[str, list[Line]]) -> Estimate:
         """What kernels of one line took, above what starting one takes, says how long those of several take for each of them."""

@@ -51,7 +51,8 @@ def alike(kernels: Sequence[Document]) -> list[list[Document]]:
     groups: defaultdict[object, list[Document]] = defaultdict(list)
     for kernel in kernels:
         same = ("kind", "opcode", "operations", "type", "flops", "bytes", "loop", "bound")
-        groups[(*(kernel[name] for name in same), kernel.get("block"), tuple(kernel["lines"]))].append(kernel)
+        stems = kernel.get("label"), kernel.get("block"), tuple(kernel["lines"])
+        groups[(*(kernel[name] for name in same), *stems)].append(kernel)
     return list(groups.values())
 
 

@@ -146,8 +146,9 @@ def explained(kernel: Document) -> float | None:
 
 
 def what(kernel: Document) -> str:
-    """`fusion of 13`, `dot (library call)`, `fusion of 3 (library call)`, `copy`."""
-    operation = f"fusion of {kernel['operations']:,}" if kernel["opcode"] == "fusion" else clean(kernel["opcode"])
+    """`fusion of 13`, `dot (library call)`, `fusion of 3 (library call)`, `while of scan × 40`, `copy`."""
+    named = clean(kernel.get("label") or kernel["opcode"])
+    operation = f"fusion of {kernel['operations']:,}" if kernel["opcode"] == "fusion" else named
     return f"{operation} (library call)" if kernel["kind"] == "library" else operation
 
 
