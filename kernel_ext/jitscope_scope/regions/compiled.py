@@ -53,7 +53,7 @@ def _kind(value: Any) -> str:
     name = type(value).__name__
     if hasattr(value, "dtype") and hasattr(value, "ndim"):
         return f"{name} {value.dtype} {value.ndim}"
-    return f"{name} of {type(value[0]).__name__}" if type(value) is list and value else name
+    return f"{name} of {type(value[0]).__name__}" if type(value) in (list, tuple) and value else name
 
 
 class GrowingList:

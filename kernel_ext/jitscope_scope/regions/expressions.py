@@ -11,6 +11,7 @@ import numpy as np
 
 from . import memberships, words
 from .answers import CannotCompile
+from .array_arguments import arrays_of, is_table
 from .homes import Home
 from .naming import loaded, root_of
 
@@ -140,6 +141,8 @@ class Expressions(ast.NodeTransformer):
             return self._method(node)
         found = self.value(node.func)
         self._listed(node)
+        for place, k in arrays_of(node, found):
+            self._as_array(place, k, node)
         if (rows := self._independent(node, found)) is not None:
             node.args[0] = rows
         elif node.args and getattr(found, "__name__", "") in words.AVERAGES and self._may_be_narrow(node.args[0]):
@@ -174,19 +177,25 @@ class Expressions(ast.NodeTransformer):
             inner = node.args[0]
             node.args[0] = ast.copy_location(ast.ListComp(inner.elt, inner.generators), inner)
 
+    def _as_array(self, place: list[ast.expr] | ast.keyword, k: int, node: ast.Call) -> None:
+        """Makes an array of a list that is written there, or of a tuple that is known while tracing."""
+        given = place.value if isinstance(place, ast.keyword) else place[k]
+        if not isinstance(given, (ast.List, ast.Tuple)) and not is_table(self.value(given)):
+            return
+        if words.dotted(node.func).rpartition(".")[2] in _MADE_OF_LISTS:
+            return
+        text = ast.unparse(self._call(f"{self.jnp}.asarray", [self.visit(given)], node))
+        made = ast.copy_location(ast.Name(text, ast.Load()), given)
+        if isinstance(place, ast.keyword):
+            place.value = made
+        else:
+            place[k] = made
+
     def _independent(self, node: ast.Call, found: object) -> ast.expr | None:
         """`vmap` in place of a list of independent values that is made into an array at once: `np.array([f(i) for i in range(n)])`."""
         name = getattr(found, "__name__", "")
         if not (getattr(found, "__module__", None) or "").startswith("numpy") or name not in OF_LISTS:
             return None
-        if (
-            node.args
-            and isinstance(node.args[0], (ast.List, ast.Tuple))
-            and name not in _MADE_OF_LISTS
-            and self.moves(node.args[0])
-        ):
-            rows = self._call_of(ast.Name(f"{self.jnp}.asarray"), [self.visit(node.args[0])], node)
-            return ast.copy_location(ast.Name(ast.unparse(rows), ast.Load()), node)
         return self._mapped(node.args[0]) if node.args else None
 
     def _mapped(self, node: ast.expr) -> ast.expr | None:

@@ -1,40 +1,72 @@
-"""Python's lists of numbers, and rectangles of such lists (`table[i][j]`), that a region takes elements of and stores into: they go in as
-arrays, and what was stored is put back into the lists."""
+"""Python's lists and tuples of numbers, and rectangles of such (`table[i][j]`), that a region takes elements of, gives to NumPy's functions and
+stores into: they go in as arrays, and what was stored is put back into the lists."""
 
 from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from types import FunctionType
 
 import numpy as np
 
-from . import naming
+from . import naming, words
 from .answers import CannotCompile
+from .array_arguments import lists_given, value_of
 from .bounds import Bounds
+from .functions import definition_of
 from .watching import Visit
 
 
-def number_lists(body: naming.Statements, visit: Visit) -> dict[str, int]:
-    """Names of lists of whole or floating numbers or truth values that the region only takes elements of, stores elements into, goes
-    through, or asks for their length; and how many axes they have."""
+_KINDS = (list, tuple)
+
+
+def number_lists(
+    body: naming.Statements, visit: Visit, definitions: Mapping[tuple[str, int], ast.FunctionDef]
+) -> dict[str, int]:
+    """Names of lists of whole or floating numbers or truth values that the region, and the functions that it calls, only take elements
+    of, store elements into, go through, compute with as NumPy does, or ask for their length; and how many axes they have. Tuples are
+    among them that are not known while tracing."""
     stored = naming.stored_into(body)
-    names = (naming.loaded(body) | stored) - naming.bound(body)
-    found = {n: axes for n in names if (axes := _axes(visit.values.get(n)))}
+    scopes = [(tuple(body), frozenset[str]()), *_called(body, visit, definitions)]
+    names = {n for statements, own in scopes for n in naming.loaded(statements) - own} | stored
+    found = {n: axes for n in names - naming.bound(body) if (axes := _axes(visit.values.get(n)))}
     found = {n: axes for n, axes in found.items() if n not in stored or _stays(n, axes, visit)}
-    uses = [n.id for s in body for n in ast.walk(s) if isinstance(n, ast.Name)]
-    good = [n for s in body for part in ast.walk(s) for n in _taken(part, found)]
+    known = {n: v for n, v in visit.values.items() if n not in visit.after or type(visit.after[n]) is type(v)}
+    known = {**{n: v for n, v in visit.after.items() if n not in visit.values}, **known}
+    uses, good = list[str](), list[str]()
+    for statements, own in scopes:
+        outer = {n: axes for n, axes in found.items() if n not in own | (stored if own else frozenset())}
+        around = {n: v for n, v in known.items() if n not in own}
+        for part in (n for s in statements for n in ast.walk(s)):
+            uses += [part.id] if isinstance(part, ast.Name) and part.id not in own else []
+            good += [*_taken(part, outer), *_computed_with(part, outer, around)]
     return {n: axes for n, axes in found.items() if good.count(n) == uses.count(n)}
 
 
+def _called(
+    body: naming.Statements, visit: Visit, definitions: Mapping[tuple[str, int], ast.FunctionDef]
+) -> Iterator[tuple[tuple[ast.stmt, ...], frozenset[str]]]:
+    """The statements of the cells' functions that the region, or one of them, names; and the names that are a function's own."""
+    seen, new = set[str](), naming.loaded(body)
+    while new:
+        seen |= new
+        functions = {n: v for n in new if isinstance(v := visit.values.get(n), FunctionType) and words.of_users(v)}
+        found = {n: node for n, v in functions.items() if (node := definition_of(v, definitions)) is not None}
+        new = {n for node in found.values() for n in naming.loaded(node.body)} - seen
+        for n, node in found.items():
+            kept = functions[n].__code__.co_freevars
+            yield tuple(node.body), frozenset({*naming.bound(node.body), *naming.parameters(node), *kept, n})
+
+
 def _axes(value: object) -> int:
-    """1 for a list of numbers of one kind, or of whole and floating ones, 2 for lists of such of one length; else 0."""
-    if type(value) is not list or not value:
+    """1 for a list or a tuple of numbers of one kind, or of whole and floating ones, 2 for lists of such of one length; else 0."""
+    if not isinstance(value, (list, tuple)) or type(value) not in _KINDS or not value or words.is_static(value):
         return 0
-    rows = value if all(type(row) is list for row in value) else None
+    rows = value if all(type(row) in _KINDS for row in value) else None
     flat = [v for row in rows for v in row] if rows else value
     kinds = {type(v) for v in flat}
-    if kinds not in ({int}, {float}, {bool}, {int, float}):
+    if kinds not in ({int}, {float}, {bool}, {int, float}, {np.float64}, {np.int64}):
         return 0
     if int in kinds and not all(abs(v) < (2**62 if kinds == {int} else 2**53) for v in flat if type(v) is int):
         return 0
@@ -46,7 +78,8 @@ def _axes(value: object) -> int:
 def _stays(name: str, axes: int, visit: Visit) -> bool:
     """Whether a list that is stored into is of the same kind and size afterwards, and there is no other way to it or to its rows."""
     before, after, live = visit.values[name], visit.after.get(name), visit.live[name]
-    if len({type(v) for v in np.ravel(np.array(before, object))}) > 1:
+    kinds = {type(v) for v in np.ravel(np.array(before, object))}
+    if len(kinds) > 1 or kinds & {np.float64, np.int64}:
         return False
     if _axes(after) != axes or np.shape(before) != np.shape(after) or visit.ends.get(name) is not live:  # type: ignore[arg-type]
         return False
@@ -79,6 +112,37 @@ def _taken(node: ast.AST, found: Mapping[str, int]) -> list[str]:
         case ast.Call(func=ast.Name(id="zip" | "enumerate"), args=args):
             return [a.id for a in args if isinstance(a, ast.Name) and found.get(a.id) == 1]
     return []
+
+
+def _computed_with(node: ast.AST, found: Mapping[str, int], around: Mapping[str, object]) -> list[str]:
+    """The lists that NumPy makes arrays of in a call, or in an operation with an array."""
+    pairs: list[tuple[ast.expr, ast.expr]] = []
+    compared = ast.Lt | ast.LtE | ast.Gt | ast.GtE | ast.Eq | ast.NotEq
+    match node:
+        case ast.Call():
+            return [n for n in lists_given(node, around) if n in found]
+        case ast.BinOp(left=a, right=b):
+            pairs = [(a, b), (b, a)]
+        case ast.Compare(left=a, ops=[op], comparators=[b]) if isinstance(op, compared):
+            pairs = [(a, b), (b, a)]
+        case ast.AugAssign(target=a, value=b):
+            pairs = [(b, a)]
+    return [a.id for a, b in pairs if isinstance(a, ast.Name) and a.id in found and _is_array(b, around)]
+
+
+def _is_array(node: ast.expr, around: Mapping[str, object]) -> bool:
+    """Whether an expression is an array with axes for certain: whole numbers would repeat a list."""
+    match node:
+        case ast.Name(id=name):
+            value = around.get(name)
+            return isinstance(value, np.ndarray) and value.ndim > 0
+        case ast.UnaryOp(operand=a):
+            return _is_array(a, around)
+        case ast.BinOp(left=a, right=b):
+            return _is_array(a, around) or _is_array(b, around)
+        case ast.Call(func=function, args=args):
+            return isinstance(value_of(function, around), np.ufunc) and any(_is_array(a, around) for a in args)
+    return False
 
 
 def as_arrays(body: naming.Statements, found: Mapping[str, int]) -> tuple[ast.stmt, ...]:

@@ -227,7 +227,7 @@ def _translated(
     body, definitions = changing_names.handed_in(body, visit, definitions)
     made_lists = lists_made.as_arrays(body, visit, seen) if home.numpy else lists_made.MadeLists(body, visit)
     body, visit, live = made_lists.body, made_lists.visit, live | made_lists.longer.keys()
-    numbers = number_lists.number_lists(body, visit) if home.numpy else {}
+    numbers = number_lists.number_lists(body, visit, definitions) if home.numpy else {}
     body = number_lists.as_arrays(body, numbers)
     letters = texts.letters(body, visit.values) if home.numpy else set()
     coded = {n: texts.codes(visit.values[n]) for n in letters}

@@ -199,4 +199,46 @@ def solve(f, y, end, rtol=1e-6, h=0.01):
 start = np.array([2.0, 0.1 * rng.random()])
 ---
 ts, ys, rejected = solve(swing, start, 1.0)
+=== neighbours that are among the numbers of a list, a tuple, and one that is written there
+born, live = [3], (2, 3); g = (rng.random((8, 8)) < 0.4).astype(np.int64)
+---
+for t in range(4):
+    n = sum(np.roll(g, i, (0, 1)) for i in (-1, 1)) + np.roll(g, 1, 0)
+    g = np.where(g == 1, np.isin(n, live), np.isin(n, born) | np.isin(n, [0, 9])).astype(np.int64)
+=== lists and tuples of numbers given whole
+w, v, k = list(rng.random(3)), [1, 2.5, True and 3], (0.5, 0.25, 1); x = rng.random(3); m = np.zeros(2, np.int64); big = [2**40, 3]
+---
+for t in range(4):
+    x = np.cos(x) * np.array(k) + np.dot(v, x) * 0.1 + np.average(x, weights=k) + np.interp(x, np.sort(v), w)
+    m = np.maximum(m, big) + np.asarray(big)
+=== truth values, places, and a table, given whole
+on, at, table = [True, False, True], [2, 0, 1], [[1.0, 2.0, 0.5], [0.5, 0.25, 1], [0.0, 1, 2]]; x = rng.random(3)
+---
+for t in range(4):
+    x = np.take(x, at) + np.mean(on) * np.dot(table, x) / np.linalg.norm(np.matmul(table, x)) + table[0][1] * table[1][t % 3]
+=== a list that is stored into, given whole
+w = [0.5, 0.25, 0.75]; x = rng.random(3)
+---
+for t in range(5):
+    w[t % 3] = float(np.sum(w)) / 3
+    y = np.array(w)
+    y[0] = t
+    x = x * 0.5 + np.asarray(w) + y
+=== lists that functions give whole, one of them has a name of its own for it
+xs = [0.0, 0.5, 1.0]; w = (1.0, 2.5, 0.5); x = 0.3
+def inner(x):
+    w = x * 0.5
+    return np.sin(w)
+def outer(x):
+    a = np.interp(x, xs, w) + inner(x)
+    return a * 0.2
+---
+for t in range(5):
+    x = 0.9 * x + 0.05 * outer(x) + xs[t % 3] * 0.1
+=== lists in operations with arrays
+w, lo = [1, 2], (0.25, 0.5); x = rng.random(2)
+---
+for t in range(5):
+    x *= w
+    x = np.where(lo < np.exp(x), x * 0.5, x) - 0.01 * (-x + w)
 """)

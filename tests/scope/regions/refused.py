@@ -98,6 +98,17 @@ f = 1
 ---
 for k in range(1, 60):
     f = f * k
+=== a list that is repeated, not multiplied -> object @ 1
+w = [1, 2]; k = 2; s = 0; x = rng.random(2)
+---
+for t in range(6):
+    s = s + len(w * k)
+    x = x * w * 0.5
+=== a list that is a shape -> object @ 1
+shape = [3, 2]; x = rng.random((3, 2))
+---
+for t in range(6):
+    x = x * 0.5 + np.ones(shape)
 === exceptions as control flow -> exception @ 2
 x = np.ones(3); n = 0
 ---
