@@ -4,6 +4,7 @@ both are added up first: what a process with several threads computed is known o
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 
 Pair = tuple[float, float]
@@ -23,6 +24,12 @@ def added(a: Pair, b: Pair, sign: float = 1.0) -> Pair:
 def work(spent: Pair) -> float:
     """The smaller one."""
     return max(0.0, min(spent))
+
+
+def of_one(runs: Sequence[Pair]) -> float:
+    """Seconds of one of several equal runs. Where what the process computed stood still in all of them, the wall's alone count."""
+    wall, computed = min(r[0] for r in runs), sum(r[1] for r in runs) / len(runs)
+    return min(wall, computed) if computed > 0 else wall
 
 
 class Stopwatch:

@@ -23,7 +23,7 @@ from jitscope.backend.compiling_anew import compiling_anew
 
 from . import words
 from .answers import CannotCompile
-from .clock import Pair, Stopwatch
+from .clock import Pair, Stopwatch, of_one
 from .differences import Differences, joined, rounding_of, sensitivity
 from .draws import states, states_kept
 from .homes import attributes_of, data_of, is_array, is_users_object, keep_attributes
@@ -128,7 +128,7 @@ def _proof(body: tuple[ast.stmt, ...], edit: EditText, visit: Visit, live: set[s
             exec(call, names)
             _wait(names)
             passed.append(watch.passed())
-    later = min(min(p[0] for p in passed), sum(p[1] for p in passed) / len(passed))
+    later = of_one(passed)
     moved = 0.0
     for k in range(SETS):
         near = lambda values: _one(

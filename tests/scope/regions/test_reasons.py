@@ -13,6 +13,7 @@ import pytest
 
 from jitscope_scope.regions import finding, proving
 from jitscope_scope.regions.answers import Region
+from jitscope_scope.regions.clock import of_one
 from jitscope_scope.regions.replaying import harmless
 from tests.scope.regions.programs import Program
 from tests.scope.regions.test_programs import watched
@@ -197,6 +198,18 @@ def test_what_the_first_run_alone_took_is_shared_by_all(monkeypatch) -> None:
     (region,) = found("x = rng.random(5)", "for k in range(2000):\n    x = np.tanh(x)\n", monkeypatch)
     assert region.eager_s is not None
     assert region.eager_s < 1e-3  # of some milliseconds for a thousand runs
+
+
+@pytest.mark.parametrize(
+    ("runs", "seconds"),
+    [
+        ([(3e-5, 0.0), (2e-5, 0.0)], 2e-5),  # the process's clock stood still
+        ([(3e-5, 0.0), (3e-5, 2e-5)], 1e-5),
+        ([(3e-5, 8e-5), (2e-5, 8e-5)], 2e-5),
+    ],
+)
+def test_no_run_takes_no_time(runs, seconds) -> None:
+    assert of_one(runs) == seconds
 
 
 def test_what_memory_held_before_is_no_measure_of_a_bound(monkeypatch) -> None:
