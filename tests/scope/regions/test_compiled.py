@@ -9,7 +9,7 @@ import pytest
 
 import jitscope
 import jitscope.numpy as jnp
-from jitscope_scope.regions.compiled import MOST, Compiled
+from jitscope_scope.regions.compiled import MOST, Compiled, kinds
 from jitscope_scope.regions.descriptions import description
 
 
@@ -53,6 +53,11 @@ def plain(names: dict[str, Any], twice: bool = False) -> np.ndarray:
     for _ in range(2 if twice else 1):
         w = w - (model.rate * w**2 * names["scale"] + np.asarray(names["table"]) + model.kind)
     return w
+
+
+def test_kinds_are_those_of_elements_too() -> None:
+    said = kinds(2.0, [1.0, 2.0], (1, 2), (), np.ones((2, 3), np.float32))
+    assert said == "float, list of float, tuple of int, tuple, ndarray float32 2"
 
 
 def test_a_cell_that_runs_again_traces_nothing() -> None:
