@@ -146,13 +146,13 @@ def _is_array(node: ast.expr, around: Mapping[str, object]) -> bool:
 
 
 def as_arrays(body: naming.Statements, found: Mapping[str, int]) -> tuple[ast.stmt, ...]:
-    """The statements with `table[i, j]` in place of `table[i][j]`."""
-    if 2 not in found.values():
+    """The statements with `table[i, j]` in place of `table[i][j]`, and `np.array(row)` of `np.asarray(row)`, which is no view of a list."""
+    if not found:
         return tuple(body)
-    return tuple(_Indices(found).visit(copy.deepcopy(s)) for s in body)
+    return tuple(_Arrays(found).visit(copy.deepcopy(s)) for s in body)
 
 
-class _Indices(ast.NodeTransformer):
+class _Arrays(ast.NodeTransformer):
     def __init__(self, found: Mapping[str, int]) -> None:
         self.found = found
 
@@ -164,6 +164,15 @@ class _Indices(ast.NodeTransformer):
             ):
                 both = ast.copy_location(ast.Tuple([i, j], ast.Load()), node)
                 return ast.copy_location(ast.Subscript(of, both, node.ctx), node)
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        match node:
+            case ast.Call(func=ast.Attribute(attr="asarray") as function, args=[ast.Name(id=name), *_]) if (
+                name in self.found
+            ):
+                function.attr = "array"
         return node
 
 

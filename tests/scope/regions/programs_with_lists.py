@@ -223,7 +223,9 @@ for t in range(5):
     w[t % 3] = float(np.sum(w)) / 3
     y = np.array(w)
     y[0] = t
-    x = x * 0.5 + np.asarray(w) + y
+    z = np.asarray(w, dtype=float)
+    z[2] = t
+    x = x * 0.5 + z + np.asarray(w) + y
 === lists that functions give whole, one of them has a name of its own for it
 xs = [0.0, 0.5, 1.0]; w = (1.0, 2.5, 0.5); x = 0.3
 def inner(x):
