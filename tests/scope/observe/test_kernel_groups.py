@@ -163,4 +163,6 @@ def test_of_a_long_level_what_has_several_origins_or_none_is_in_a_group_too(othe
     scopes = {ident: named[ident]["scope"] for ident in ("fused", "copy", "zero")}
     assert {ident: named[scope]["label"] for ident, scope in scopes.items() if scope} == where
     assert {named["first"]["scope"], named["last"]["scope"]} == {"fused"}
+    told = {node["label"]: node.get("others") for node in found if node["kind"] == "group"}
+    assert told == ({"A": None, "B": ["A/0"]} if where else {"A": None, "B": None})
     assert sorted(node["id"] for node in found if node["kind"] != "group") == sorted(node["id"] for node in nodes)

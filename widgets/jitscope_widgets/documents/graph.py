@@ -81,6 +81,8 @@ class GraphNode(NodeOrigin):
     params: dict[str, str]
     paths: list[str]
     """Paths of the equations it stems from ("e2/e0"); empty where no origin is known."""
+    others: NotRequired[list[str]]
+    """Of groups of kernels: paths of the equations that these compute, too, and that are not of the group."""
     left_out: NotRequired[int]
     """Of scopes and groups in the graph of two compared programs: so many equations in them are not drawn."""
     mark: NotRequired[NodeMark]

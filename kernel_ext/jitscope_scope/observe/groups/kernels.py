@@ -175,7 +175,7 @@ class _Writer:
             elif after - at == 1 or (start, end) == (at, after):
                 self._runs(nodes, chains, at, after, depth + 1, scope)
             else:
-                self._runs(nodes, chains, at, after, depth + 1, self._group(key[0], after - at, scope))
+                self._runs(nodes, chains, at, after, depth + 1, self._group(key[0], nodes[at:after], scope))
             at = after
 
     def _leaf(self, node: GraphNode, scope: str | None) -> None:
@@ -191,11 +191,20 @@ class _Writer:
             self.out.append(member)
             self._members(member)
 
-    def _group(self, origin: Origin, count: int, scope: str | None) -> str:
+    def _group(self, origin: Origin, nodes: Sequence[GraphNode], scope: str | None) -> str:
         while (ident := f"g{self.number}") in self.taken:
             self.number += 1
         self.number += 1
         what = cast("GroupKind", origin.what) if origin.what in ("named scope", "line") else "function"
         positions = self.origins.nodes[origin.ident]["positions"]
-        self.out.append(group_node(ident, what, origin.label, scope, count, positions=positions))
+        group = group_node(ident, what, origin.label, scope, len(nodes), positions=positions)
+        if others := self._others(origin, nodes):
+            group["others"] = others
+        self.out.append(group)
         return ident
+
+    def _others(self, origin: Origin, nodes: Sequence[GraphNode]) -> list[str]:
+        """The paths of the equations in nodes that are not in a group, or scope, of the jaxpr's graph."""
+        chains = self.origins.chains
+        paths = set().union(*map(self._paths, nodes))
+        return sorted(p for p in paths if p != origin.ident and origin not in chains.get(p, (origin,)))
