@@ -76,7 +76,7 @@ class CallTree:
         for i, (eqn, written) in enumerate(zip(jaxpr.eqns, self.stacks.all(jaxpr.eqns))):
             path, at = f"{prefix}e{i}", known.get(id(written))
             if at is None:
-                call = self._find(written.stack, jaxpr, around, holder) if written.stack else None
+                call = self._find(written, jaxpr, around, holder) if written.stack else None
                 own = self._place(written, call, place)
                 at = known[id(written)] = (call, own, self._marked(own, written.backward or backward))
             call, own, marked = at
@@ -109,9 +109,10 @@ class CallTree:
         for segment, sub in running(eqn):
             self._walk(sub.jaxpr, subpath(path, segment), call, stack, place, backward)
 
-    def _find(self, stack: Stack, jaxpr: Jaxpr, around: int | None, holder: Stack) -> int | None:
-        """The call in which an equation with this stack was written; `around` and `holder` are of the equation that holds its
-        program. None: outside of the traced function."""
+    def _find(self, written: EquationOrigin, jaxpr: Jaxpr, around: int | None, holder: Stack) -> int | None:
+        """The call in which an equation was written; `around` and `holder` are of the equation that holds its program. None: outside of
+        the traced function."""
+        stack = written.stack
         if around is None:
             at = _first(stack, self.functions[0])
             return None if at is None else self._follow(stack, at, 0)
@@ -120,7 +121,9 @@ class CallTree:
         # The program was traced where it was called first; it is called here, too.
         defined = jaxpr.debug.defined
         at = None if defined is None else _first(stack, Function(defined.file, defined.line, defined.function))
-        if at is None or not holder:
+        # Where a library defined it (a loop's body), what that called wrote it, and was called from here through the library.
+        stack, at = (written.own, 0) if at is None else (stack, at)
+        if not holder or not stack or stack[at].code.co_name == "<module>":
             return None
         return self._follow(stack, at, self._call(around, holder[-1], self._function(stack[at].code)))
 

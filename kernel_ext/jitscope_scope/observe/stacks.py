@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import dropwhile, pairwise, takewhile
 from types import CodeType
 from typing import TYPE_CHECKING, Any, cast
 
@@ -44,6 +44,8 @@ class EquationOrigin(NamedTuple):
     scopes: tuple[str, ...]
     library: Stack = ()
     """What the innermost of them called in installed libraries, outermost first."""
+    own: Stack = ()
+    """The innermost of the user's frames, each called by the one before it without a library between."""
 
 
 class Stacks:
@@ -90,15 +92,18 @@ class Stacks:
         own = [(c, o) for c, o in zip(codes, offsets, strict=True) if not is_internal(c.co_filename)]
         library, own = own, [(c, o) for c, o in own if not is_installed(c.co_filename)] or own
         outer = [code for code, _ in own[1:]] + [None]
-        stack = tuple(
-            self._frame(*pair) for pair, around in reversed([*zip(own, outer)]) if not _is_part(pair[0], around)
-        )
+        functions = [not _is_part(code, around) for (code, _), around in zip(own, outer)]
+        stack = tuple(self._frame(*pair) for pair, one in reversed([*zip(own, functions)]) if one)
+        direct = sum(functions[: _direct(codes)])
         transforms = call_sites.in_order((*call_sites.transforms_of(handle), *_transforms(codes)))
         frame = self._frame(*own[0]) if own else None
         stack = self._shared.setdefault(stack, stack)
         known = cast("tuple[Transform, ...]", transforms)
         within = self._library(library[: library.index(own[0])]) if own else ()
-        return EquationOrigin(stack, frame, known, "transpose" in transforms, call_sites.names_of(handle), within)
+        scopes = call_sites.names_of(handle)
+        return EquationOrigin(
+            stack, frame, known, "transpose" in transforms, scopes, within, stack[len(stack) - direct :]
+        )
 
     def _library(self, pairs: Sequence[tuple[CodeType, int]]) -> Stack:
         """Frames of libraries, innermost first, without those of functions without a name and of Python's own library."""
@@ -119,6 +124,12 @@ def _transforms(codes: list[CodeType]) -> tuple[str, ...]:
 
 
 _PASSED_ON = ("process", "record")
+
+
+def _direct(codes: Sequence[CodeType]) -> int:
+    """How many of the user's frames come after each other, from the innermost one outwards."""
+    theirs = (is_internal(code.co_filename) or is_installed(code.co_filename) for code in codes)
+    return len(list(takewhile(lambda one: not one, dropwhile(lambda one: one, theirs))))
 
 
 def _is_part(code: CodeType, around: CodeType | None) -> bool:

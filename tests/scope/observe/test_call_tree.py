@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import inspect
 import sys
+import sysconfig
 from importlib import import_module
 
 import numpy as np
@@ -207,6 +208,38 @@ def test_a_program_that_is_called_twice_belongs_to_both_calls():
     (inside,) = [inner for name, _, inner in tree(source)[2] if name == "body"]
     assert inside == [("shared", line_of(body, "# in the loop"), [])]
     assert counts(source, "shared") == {line_of(shared.__wrapped__, "# shared"): (4, 0)}
+
+
+LIBRARY = """
+import jitscope as jx
+def kept(fun):
+    def call(x):
+        return fun(x)
+    return jx.jit(call)
+"""
+
+
+def test_what_a_library_traced_earlier_stands_where_it_is_called_again():
+    """The library's own function is in no stack of the user's: what it called wrote the program, for `first` and for `again`."""
+    library = {}
+    exec(compile(LIBRARY, f"{sysconfig.get_path('purelib')}/library.py", "exec"), library)
+
+    def model(x):
+        return scale(x, 2.0) + 1  # model
+
+    sampler = library["kept"](model)
+
+    def first(x):
+        return sampler(x)
+
+    def again(x):
+        return sampler(x) * 2  # again
+
+    source_of(first, 1.0)
+    source, _ = source_of(again, 1.0)
+    called = ("model", line_of(again, "# again"), [("scale", line_of(model, "# model"), [])])
+    assert tree(source) == ("again", None, [called])
+    assert counts(source, "scale") == {line_of(scale, "# scale"): (2, 0)}
 
 
 def test_the_librarys_own_code_is_folded():
