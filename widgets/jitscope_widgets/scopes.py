@@ -91,7 +91,7 @@ class Scopes:
     def _is_model(self, scope: str) -> bool:
         node = self.nodes[scope]
         backward = "(backward)" in node["label"] or "transpose" in (node.get("transforms") or ())
-        return not backward and node.get("what") not in ("line", "operations")
+        return not backward and node.get("what") != "line"
 
     def operations(self, idents: Iterable[str]) -> int:
         """How many of these nodes are equations of a jaxpr, or operations of an HLO program: no inputs, constants and outputs,

@@ -16,7 +16,6 @@ from hypothesis import given, settings, strategies as st
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope_scope import observe
-from jitscope_scope.observe.groups.names import shortened_line
 from jitscope_scope.observe.groups.repeats import LEAST, stretches
 from jitscope_scope.observe.groups.trees import parts_of
 from jitscope_widgets import validate
@@ -436,8 +435,7 @@ def test_kernels_stand_in_the_groups_of_their_origin(name, level):
             if not paths:  # a constant or a copy, which stands where it is read
                 continue
             around = [{nodes_label(s, of_equations) for s in scopes_of(p, of_equations)} for p in paths]
-            lines = {shortened_line(place["text"]) for p in paths for place in of_equations[p]["positions"]}
-            assert nodes[node["scope"]]["label"] in set.intersection(*around) | (lines if len(lines) == 1 else set())
+            assert nodes[node["scope"]]["label"] in set.intersection(*around)
     assert len(groups(graph, "function")) >= 3
 
 

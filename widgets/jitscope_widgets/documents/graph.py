@@ -20,10 +20,8 @@ the order of the program (after optimisation: of the schedule), so that the grap
   (results of the instance before are left out); likewise of named scopes, which may differ in a number at the end (`Block_0` → `Block_3`).
 
 On graphs of HLO, operations that follow each other are in the groups that all equations they stem from are in, as *function* or *named
-scope* with the same label; `count` is then the number of operations or kernels in it. Where more than 30 boxes would be left in one of
-them, those of one line are a *line*, and where that leaves as many, those that do the same are *operations*: "multiply". Ids of these
-groups are `g0`, `g1`, …; a group stands in `nodes` before what it holds. What holds fewer than two nodes, or all that its scope holds, is
-no group (a repeat excepted).
+scope* with the same label; `count` is then the number of operations or kernels in it. Ids of the last four are `g0`, `g1`, …; a group
+stands in `nodes` before what it holds. What holds fewer than two nodes, or all that its scope holds, is no group (a repeat excepted).
 """
 
 from typing import Literal, NotRequired, TypedDict
@@ -42,7 +40,7 @@ class NodeNumber(TypedDict):
 NodeKind = Literal["input", "constant", "equation", "output", "instruction", "fusion", "library", "scope", "group"]
 
 
-GroupKind = Literal["tree", "function", "named scope", "line", "operations", "repeat", "instance"]
+GroupKind = Literal["tree", "function", "named scope", "line", "repeat", "instance"]
 
 
 NodeMark = Literal["path", "stop", "removed", "added", "changed", "rewired", "fused", "moved"]

@@ -84,7 +84,7 @@ class Outlined {
       ],
       ref: nodes.length > 1 ? { paths } : { node: node.id },
       rows: this.inside(blocks),
-      opened: equations >= OPENED && node.what !== "line" && node.what !== "operations" && node.kind !== "scope",
+      opened: equations >= OPENED && node.what !== "line" && node.kind !== "scope",
     };
   }
 

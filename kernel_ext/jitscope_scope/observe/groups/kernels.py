@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from .blocks import group_node
-from .finer import Chain, Origin, by_kind, by_line, finer
 from .lines import MOST
 from .order import readers_beside, together
 from .trees import gathered
@@ -14,7 +13,18 @@ from .trees import gathered
 
 if TYPE_CHECKING:
     from jitscope_widgets.documents.graph import GraphDocument, GraphEdge, GraphNode, GroupKind
-    from jitscope_widgets.documents.parts import Position
+
+
+class Origin(NamedTuple):
+    """A group or scope of the jaxpr's graph."""
+
+    ident: str
+    label: str
+    what: str
+
+
+Chain = tuple[Origin, ...]
+"""What is round something, outermost first."""
 
 
 class Origins:
@@ -24,7 +34,6 @@ class Origins:
         self.chains: dict[str, Chain] = {}
         self.nodes: dict[str, GraphNode] = {}
         self.labels: dict[str, str] = {}
-        self.positions: dict[str, list[Position]] = {}
         around: dict[str | None, Chain] = {None: ()}
         for node in graph["nodes"] if graph else ():
             chain = around.get(node["scope"], ())
@@ -34,7 +43,6 @@ class Origins:
             for path in node["paths"]:
                 self.chains[path] = chain
                 self.labels[path] = node["label"]
-                self.positions[path] = node["positions"]
 
     def loop(self, opcode: str, paths: Sequence[str]) -> str | None:
         """What a loop of XLA's is called that stems from these paths: `while of scan × 40`, by the equation that all of them are, or are in.
@@ -115,7 +123,6 @@ class _Writer:
         placed = self._ordered(own, [_after(known, self.origins.around(self._paths(n))) for n in own])
         if placed.boxes() > MOST:
             placed = self._ordered(own, self._by_results(own, known))
-        placed = self._ordered(placed.nodes, finer(placed.nodes, placed.chains, (self._line, self._kind)))
         self._runs(placed.nodes, placed.chains, 0, len(own), placed.depth, scope)
         self.out += gathered(outputs, "out", scope) if scope is None else outputs
 
@@ -145,16 +152,6 @@ class _Writer:
         of_members = (self.origins.around(self._paths(member)) for member in reversed(members))
         return next(filter(None, of_members), None) or self.origins.around(self._paths(node))
 
-    def _positions(self, nodes: Sequence[GraphNode]) -> list[Position]:
-        paths = set().union(*map(self._paths, nodes))
-        return [position for path in sorted(paths) for position in self.origins.positions.get(path, ())]
-
-    def _line(self, node: GraphNode) -> Origin | None:
-        return None if node["kind"] == "scope" else by_line(self._positions([node]))
-
-    def _kind(self, node: GraphNode) -> Origin | None:
-        return by_kind(node, self.inside.get(node["id"], ()))
-
     def _paths(self, node: GraphNode) -> set[str]:
         return {*node["paths"], *(p for member in self.inside.get(node["id"], ()) for p in self._paths(member))}
 
@@ -178,9 +175,7 @@ class _Writer:
             elif after - at == 1 or (start, end) == (at, after):
                 self._runs(nodes, chains, at, after, depth + 1, scope)
             else:
-                self._runs(
-                    nodes, chains, at, after, depth + 1, self._group(chains[at][: depth + 1], nodes[at:after], scope)
-                )
+                self._runs(nodes, chains, at, after, depth + 1, self._group(key[0], nodes[at:after], scope))
             at = after
 
     def _leaf(self, node: GraphNode, scope: str | None) -> None:
@@ -196,20 +191,14 @@ class _Writer:
             self.out.append(member)
             self._members(member)
 
-    def _group(self, chain: Chain, nodes: Sequence[GraphNode], scope: str | None) -> str:
-        """A group of nodes, and of the innermost of what is round them."""
-        origin = chain[-1]
+    def _group(self, origin: Origin, nodes: Sequence[GraphNode], scope: str | None) -> str:
         while (ident := f"g{self.number}") in self.taken:
             self.number += 1
         self.number += 1
-        what = cast("GroupKind", origin.what) if origin.what in ("named scope", "line", "operations") else "function"
-        known = self.origins.nodes
-        positions = known[origin.ident]["positions"] if origin.ident in known else []
-        if origin.what == "line":
-            positions = positions or self._positions(nodes)[:1]
+        what = cast("GroupKind", origin.what) if origin.what in ("named scope", "line") else "function"
+        positions = self.origins.nodes[origin.ident]["positions"]
         group = group_node(ident, what, origin.label, scope, len(nodes), positions=positions)
-        jaxprs = [one for one in chain if one.ident in known]
-        if others := self._others(jaxprs[-1], nodes) if jaxprs else []:
+        if others := self._others(origin, nodes):
             group["others"] = others
         self.out.append(group)
         return ident

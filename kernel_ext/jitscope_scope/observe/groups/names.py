@@ -50,12 +50,7 @@ def name_of_line(frames: Iterable[Frame]) -> str:
     found = {frame.position for frame in frames}
     if len(found) == 1 and (called := _called(*found)):
         return called
-    return shortened_line(next(iter(found)).text) if found else ""
-
-
-def shortened_line(text: str) -> str:
-    """A line's text as the name of what it wrote."""
-    text = text.strip()
+    text = next(iter(found)).text.strip() if found else ""
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1].rstrip()}…"
 
 

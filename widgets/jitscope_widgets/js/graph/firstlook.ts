@@ -11,8 +11,7 @@ const LEAST_PART = 0.03;
 
 export function openFirst(model: Model): void {
   const least = model.inside[model.root]! * LEAST_PART;
-  const isNamed = (scope: number) => !["line", "operations"].includes(model.node(scope).what ?? "");
-  const isModel = (scope: number) => !isBackward(model.node(scope)) && isNamed(scope);
+  const isModel = (scope: number) => !isBackward(model.node(scope)) && model.node(scope).what !== "line";
   const isLandmark = (scope: number) => isModel(scope) && model.inside[scope]! >= least;
   const holdsScopes = (scope: number) => children(model, scope).some((child) => model.isScope(child));
   const all = () => true;
