@@ -66,8 +66,7 @@ class Conv(Bilinear):
             own = {**params, "preferred_element_type": None}
             return ctx.inline(in_single(lambda x, y: conv_general_dilated_p(x, y, **own)), x, y)
         own = geometry_of(x_aval, y_aval, out, params)
-        algorithm = None if own is None else _algorithm(ctx, own)
-        if algorithm is not None:
+        if own is not None and (algorithm := _algorithm(ctx, own)) is not None:
             ctx.rewritten(algorithm.words, algorithm.rule)
             return algorithm.lowered(ctx, own, x, y)
         parts = parts_of(x_aval, y_aval, out, params, ctx.module.platform)
