@@ -25,7 +25,7 @@ BODIES = {
     "a docstring": "'''doc'''\n2",
     "only a docstring": "'''doc'''",
     "a future import": "from __future__ import annotations\ndef f(x: undefined): ...\nf.__annotations__",
-    "a line magic": "%precision 3\nn = %pwd\nlen(n) > 0",
+    "a line magic": "%pwd\nn = %pwd\nlen(n) > 0",
     "a command": "out = !echo hello\nout",
     "a bare command": "!echo hello",
     "help": "len?",

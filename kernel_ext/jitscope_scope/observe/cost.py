@@ -13,7 +13,7 @@ from __future__ import annotations
 import functools
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from jitscope.xla import hlo_module
@@ -41,13 +41,34 @@ def work_of(module: Any, computations: Sequence[Computation] | None = None) -> W
 def depends_on_values(module: Any) -> bool:
     """Whether the time of an optimised HLO module may depend on the values it gets: it has a branch, a sort, a loop of unknown
     length, or calls a routine whose work is not known."""
+    computations = {one.name: one for one in hlo_module.computations(module)}
     return any(
-        i.opcode in ("conditional", "sort")
+        i.opcode == "sort"
+        or (i.opcode == "conditional" and not _goes_one_way(i, computation, computations))
         or (i.opcode == "while" and trips(i) is None)
         or (i.opcode == "custom-call" and lapack_flops(i) is None)
-        for computation in hlo_module.computations(module)
+        for computation in computations.values()
         for i in computation.instructions
     )
+
+
+def _goes_one_way(conditional: Instruction, around: Computation, computations: Mapping[str, Computation]) -> bool:
+    """Whether a branch is chosen by `(x | 1) == 0`, which never holds: random numbers that are drawn in a kernel of their own are kept apart so."""
+    known, at = {i.name: i for i in around.instructions}, conditional.operands[0]
+    if at in known and known[at].opcode == "fusion":
+        inside = computations[known[at].calls[0]]
+        known, at = {i.name: i for i in inside.instructions}, inside.root.name
+    for opcode, literal in (("compare", "0"), ("or", "1")):
+        while at in known and known[at].opcode in ("bitcast", "convert", "copy", "reshape"):
+            at = known[at].operands[0]
+        found = known.get(at)
+        if found is None or found.opcode != opcode or (opcode == "compare" and "direction=EQ" not in found.attributes):
+            return False
+        constants = [n for n in found.operands if n in known and known[n].opcode == "constant"]
+        if [known[n].literal.strip("{} ") for n in constants] != [literal]:
+            return False
+        at = next(n for n in found.operands if n not in constants)
+    return True
 
 
 class _Sum(NamedTuple):

@@ -12,7 +12,7 @@ import jitscope.numpy as jnp
 from jitscope import lax
 from jitscope.xla import hlo_module
 from jitscope.xla.hlo_pieces import Pieces
-from jitscope_scope.observe.cost import Costs, Work, work_of
+from jitscope_scope.observe.cost import Costs, Work, depends_on_values, work_of
 from tests.compiler.programs import floats
 from tests.scope.xla_text import Program
 
@@ -150,3 +150,15 @@ ENTRY main {
 }
 """
     assert hlo_module.cost_analysis(Pieces(text).instruction("second"))["flops"] == 4
+
+
+@pytest.mark.parametrize(
+    ("function", "depends"),
+    [
+        (lambda k: jx.random.normal(jx.random.split(k)[0]) * 57.0, False),  # in kernels of their own, by branches
+        (lambda k: lax.cond(jx.random.bits(k) > 59, jnp.sin, jnp.cos, 1.0), True),
+        (lambda k: lax.cond(jx.random.key_data(k)[0] == 0, jnp.sin, jnp.cos, 1.0), True),
+    ],
+)
+def test_what_takes_another_time_with_other_values(function: Any, depends: bool) -> None:
+    assert depends_on_values(module_of(function, jx.random.key(0))) == depends
