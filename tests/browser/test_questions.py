@@ -134,16 +134,17 @@ def which_line_is_slowest(asked: Asked) -> None:
         asked.view.element.locator(".jitscope-line .jitscope-heat").first
     ).to_be_visible()  # beside the code, at once
     said = asked.tab("timing").get_by_text("The slowest line is").first.inner_text()
-    (number,) = map(int, re.findall(r", line (\d+)", said))
+    named = [int(n) for n in re.findall(r", line (\d+)", said)]
+    assert named if "one of" in said else len(named) == 1  # some that are too close to tell, or one
     total = sum(kernel["median"] for kernel in profile["kernels"])
-    number_of = [place["line"] for place in (line["position"] for line in profile["lines"])]
+    number_of = [line["position"]["line"] for line in profile["lines"]]
     whose = [{number_of[line] for line in kernel["lines"]} for kernel in profile["kernels"]]
-    alone = sum(k["median"] for k, lines in zip(profile["kernels"], whose) if lines == {number}) / total
-    touched = sum(k["median"] for k, lines in zip(profile["kernels"], whose) if number in lines) / total
-    takes = next(line["own"] for line in profile["lines"] if line["position"]["line"] == number and line["own"])
-    share = takes.get("estimate", takes["least"])
-    assert percent(share) in said
-    assert alone - 0.02 <= share <= touched + 0.02
+    for number in named:
+        alone = sum(k["median"] for k, lines in zip(profile["kernels"], whose) if lines == {number}) / total
+        touched = sum(k["median"] for k, lines in zip(profile["kernels"], whose) if number in lines) / total
+        takes = next(line["own"] for line in profile["lines"] if line["position"]["line"] == number and line["own"])
+        share = takes.get("estimate", takes["least"])
+        assert percent(share) in said and alone - 0.02 <= share <= touched + 0.02
 
 
 def what_a_call_takes(asked: Asked) -> None:
