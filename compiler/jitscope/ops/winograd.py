@@ -40,9 +40,9 @@ class Tiles:
 
     __slots__ = ("columns", "images", "rows")
 
-    def __init__(self, count: int, height: int, width: int):
+    def __init__(self, count: int, height: int, width: int, features: int):
         self.rows, self.columns = -(-height // 2), -(-width // 2)
-        wanted = -(-MINIMAL_FILTERING.value["tiles"] // (self.rows * self.columns))
+        wanted = -(-MINIMAL_FILTERING.value["numbers"] // (self.rows * self.columns * features))
         self.images = next(n for n in range(min(wanted, count), count + 1) if count % n == 0)
 
     @property
@@ -65,7 +65,8 @@ def is_filtered_gradient(ctx: Any, geometry: Geometry) -> bool:
 def _holds(ctx: Any, geometry: Geometry, features: int, count: int, height: int, width: int) -> bool:
     if not MINIMAL_FILTERING.holds(ctx.module.platform) or ctx.module.meshes.group is not None:
         return False
-    p, limits, tiles = geometry.params, MINIMAL_FILTERING.value, Tiles(count, height, width)
+    p, limits, most = geometry.params, MINIMAL_FILTERING.value, max(features, geometry.y_shape[0])
+    tiles = Tiles(count, height, width, most)
     plain = all(set(p[name]) == {1} for name in ("window_strides", "lhs_dilation", "rhs_dilation"))
     return (
         plain
@@ -75,7 +76,7 @@ def _holds(ctx: Any, geometry: Geometry, features: int, count: int, height: int,
         and geometry.products() >= limits["products"]
         and count * tiles.rows * tiles.columns >= limits["tiles"]
         and 4 * tiles.rows * tiles.columns <= limits["filled"] * height * width
-        and tiles.of_block * max(features, geometry.y_shape[0]) <= limits["block"]
+        and tiles.of_block * most <= limits["most"]
     )
 
 
@@ -83,7 +84,7 @@ def filtered(ctx: Any, geometry: Geometry, x: Any, y: Any) -> Any:
     """The result of a convolution, MLIR values of the context's operands."""
     (count, features, *space), made = geometry.x_shape, geometry.y_shape[0]
     x_spec, y_spec, _ = geometry.specs
-    tiles = Tiles(count, *geometry.sizes)
+    tiles = Tiles(count, *geometry.sizes, max(features, made))
     images, windows = _of_type(ctx, (count, *space, features), (16, features, made))
     out = windows.update(shape=(count, *geometry.sizes, made))
 
@@ -112,7 +113,7 @@ def filtered_gradient(ctx: Any, geometry: Geometry, x: Any, y: Any) -> Any:
     """The result of a convolution that has the form of the gradient by a window, MLIR values of the context's operands."""
     (features, count, *space), made = geometry.x_shape, geometry.y_shape[0]
     x_spec, y_spec, _ = geometry.specs
-    tiles = Tiles(count, *geometry.window)
+    tiles = Tiles(count, *geometry.window, max(features, made))
     images, cotangents, sums = _of_type(
         ctx, (count, *space, features), (count, *geometry.window, made), (16, features, made)
     )
@@ -124,7 +125,8 @@ def filtered_gradient(ctx: Any, geometry: Geometry, x: Any, y: Any) -> Any:
 
     def block(x: Any, y: Any) -> Any:
         seen = _of_tiles(_padded(x, tiles, geometry.params["padding"]), _B, tiles)
-        return _product(seen, _of_tiles(_padded(y, tiles), _A.T, tiles), 1)
+        seen = _once(transpose(seen, (0, 2, 1)))  # else XLA has one core multiply
+        return _product(seen, _of_tiles(_padded(y, tiles), _A.T, tiles), 2)
 
     def part(first: Any, total: Any) -> Any:
         both = [_images(ctx, a, aval, first, tiles) for a, aval in ((x, images), (y, cotangents))]

@@ -348,12 +348,12 @@ CONVOLUTIONS_IN_PARTS = Tuning(
 )
 MINIMAL_FILTERING = Tuning(
     "A convolution with a window of 3 × 3 and the gradient by such a window, of at least so many `features` on both sides and so many products, are computed tile by tile with "
-    "16 multiplications for 36 (`ops/winograd.py`), in blocks of images with so many `tiles`; not where tiles reach too far beyond the image (`filled`), nor "
-    "where a block has more than so many numbers for each element of a tile (`block`).",
+    "16 multiplications for 36 (`ops/winograd.py`), in blocks of images with so many `numbers` for each element of a tile; not of fewer `tiles`, nor where these reach too "
+    "far beyond the image (`filled`), nor where one image has too many numbers (`most`).",
     "with 0.10.2, 0.11.2 and 0.12.0.1: 8 × 32 × 32 × 96, to 96 features: 0.64, 0.59 and 0.59 of the time, its gradients 0.68 to 0.79, 0.58 to 0.68 and 0.59 to 0.68; "
-    "8 × 16 × 16 × 192: 0.67 to 0.91, 0.62 to 0.65 and 0.65 to 0.7; the gradient by the window of 1 × 64 × 64 × 48 with 0.12.0.1: 0.26; compiled in some 150 to 250 ms more",
+    "8 × 16 × 16 × 192: 0.67 to 0.91, 0.62 to 0.65 and 0.65 to 0.7; the gradient by the window of 1 × 64 × 64 × 48 with 0.12.0.1: 0.21 to 0.26; on two cores, by the clock on the wall, 0.6 to 0.95; compiled in some 150 to 250 ms more",
     "XLA's convolutions do so",
-    {"features": 48, "products": 2**24, "tiles": 128, "filled": 1.25, "block": 2**19},
+    {"features": 48, "products": 2**24, "tiles": 128, "filled": 1.25, "numbers": 2**14, "most": 2**19},
 )
 SMALL_SYSTEMS = Tuning(
     "At least so many `matrices` of at most so many rows (`most`) are factored (Cholesky, LU) and solved all at once, with vectors that run over the matrices "

@@ -45,7 +45,7 @@ def _operands(layout: int, batch: int, sizes: tuple[int, int], features: tuple[i
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    limits = {"features": 2, "products": 1, "tiles": 8, "filled": 4, "block": 2**19}
+    limits = {"features": 2, "products": 1, "tiles": 1, "filled": 4, "numbers": 48, "most": 2**19}
     monkeypatch.setattr(RULE, "value", limits)
 
 
