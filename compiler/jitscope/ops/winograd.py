@@ -89,7 +89,9 @@ def filtered(ctx: Any, geometry: Geometry, x: Any, y: Any) -> Any:
     out = windows.update(shape=(count, *geometry.sizes, made))
 
     def prepared(x: Any, y: Any) -> list[Any]:
-        x, y = optimization_barrier_p(x, y)
+        x, y = optimization_barrier_p(
+            x, y
+        )  # a window is transformed when its images are there: all at once would fill memory
         window = transpose(y, (*y_spec[2:], y_spec[1], y_spec[0]))
         return [transpose(x, (x_spec[0], *x_spec[2:], x_spec[1])), reshape(_of_window(window, _G), windows.shape)]
 
