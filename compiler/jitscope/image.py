@@ -209,18 +209,20 @@ def _few_pixels(
 ) -> np.ndarray | None:
     """The pixels [n, wanted] of a line that have weights in those of the line resized, n being the most that one has; None where that is not
     known, or is no small part of them."""
+    limits = RESIZED_BY_PIXELS.value
     known = isinstance(scale, np.generic) and isinstance(shift, np.generic) and is_static((*x.shape, wanted))
-    if not known or _has_edges(method, antialias) or not RESIZED_BY_PIXELS.holds() or not wanted:
+    if not known or _has_edges(method, antialias) or not RESIZED_BY_PIXELS.holds():
+        return None
+    if not wanted or x.size < max(1, limits["elements"]):
         return None
     (radius, weight), size, step = _WEIGHTS[method], x.shape[axis], 1 / float(scale)
     reach = step / 2 + 0.5 if weight is None else radius * (max(step, 1.0) if antialias else 1.0)
     centres = (np.arange(wanted) + 0.5) * step - float(shift) * step - 0.5
     first = np.ceil(centres - reach - _ROUNDING).astype(int)
     count = int(np.max(np.floor(centres + reach + _ROUNDING).astype(int) - first)) + 1
-    limits = RESIZED_BY_PIXELS.value
     row = math.prod(x.shape[axis + 1 :])
     share = next(share for length, share in limits["share"] if row >= length)
-    if share * count > size or x.size < limits["elements"]:
+    if share * count > size:
         return None
     return first + np.arange(count)[:, None]
 

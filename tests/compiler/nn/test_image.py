@@ -96,6 +96,11 @@ def test_sums_over_few_pixels_are_products_with_all(sizes, wanted, method, antia
         np.testing.assert_allclose(one, other, rtol=0, atol=100 * np.finfo(dtype).eps * (1 + np.abs(other).max()))
 
 
+@pytest.mark.parametrize("shape", [(100, 100, 0), (0, 100, 9)])
+def test_an_image_without_elements_has_a_shape(shape):
+    assert image.resize(np.ones(shape, np.float32), (50, 50, shape[2]), "linear").shape == (50, 50, shape[2])
+
+
 def test_large_images_are_resized_by_few_pixels():
     for x in (jx.ShapeDtypeStruct((2, 64, 64, 16), t) for t in (np.float32, jnp.bfloat16)):
         resized = jx.make_jaxpr(lambda x: image.resize(x, (2, 32, 32, 16), "linear"))(x)
