@@ -20,7 +20,7 @@ from ..symbolic.dimension import is_static
 from ..xla.cpu_tuning import MAX_BY_CHOICES
 from .elementwise import max_p, min_p
 from .linear import reshape, slice_in_dim, slice_p
-from .marks import optimization_barrier_p
+from .marks import in_memory
 
 
 _LANES = (32, 24, 16, 8)
@@ -72,7 +72,7 @@ def by_chosen_rows(x: Any, axes: Sequence[int], choose: Callable[[Any, Any], Any
     while count > 2 * _ROWS:
         each = count // _ROWS
         rest += [rows(at, 1) for at in range(_ROWS * each, count)]
-        x = optimization_barrier_p(_chosen([rows(i * each, each) for i in range(_ROWS)], choose))[0]
+        x = in_memory(_chosen([rows(i * each, each) for i in range(_ROWS)], choose))
         count = each
     return reshape(_chosen([*rest, *(rows(at, 1) for at in range(count))], choose), kept)
 
@@ -156,7 +156,7 @@ def _of_pieces(x: Any, counts: Sequence[int], shape: tuple[int, ...], greatest: 
     for count in counts:
         x, length = reshape(x, (batch, length)), length // count
         pieces = [slice_in_dim(x, i * length, (i + 1) * length, axis=1) for i in range(count)]
-        (x,) = optimization_barrier_p(_chosen(pieces, choose))
+        x = in_memory(_chosen(pieces, choose))
     return reshape(x, shape)
 
 

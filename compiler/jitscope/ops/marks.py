@@ -87,6 +87,11 @@ class OptimizationBarrier(Primitive):
 optimization_barrier_p = OptimizationBarrier("optimization_barrier")
 
 
+def in_memory(x: Any) -> Any:
+    """A value that is written to memory, and not computed again for each use."""
+    return optimization_barrier_p(x)[0]
+
+
 def _barrier_of_nonzero(values: Any) -> list[Any]:
     """The barrier over those tangents or cotangents that are not Zero."""
     behind = iter(optimization_barrier_p(*[v for v in values if not is_zero(v)]))

@@ -77,13 +77,13 @@ def product_by_elements(x: Any, y: Any, contracting: Any, batch: Any) -> Any:
     of_x, of_y = range(batches, batches + len(own)), range(batches + len(own), len(shape))
     terms = []
     for k in range(aval_of(x).shape[left]):
-        a, b = (_without(v, axis, k) for v, axis in ((x, left), (y, right)))
+        a, b = (at_place(v, axis, k) for v, axis in ((x, left), (y, right)))
         first = broadcast_in_dim(a, shape, (*range(batches), *of_x))
         terms.append(mul_p(first, broadcast_in_dim(b, shape, (*range(batches), *of_y))))
     return functools.reduce(add_p, terms)
 
 
-def _without(x: Any, axis: int, k: int) -> Any:
+def at_place(x: Any, axis: int, k: int) -> Any:
     """`x` at one place of an axis, without that axis."""
     shape = aval_of(x).shape
     return reshape(slice_in_dim(x, k, k + 1, 1, axis), (*shape[:axis], *shape[axis + 1 :]))

@@ -16,8 +16,9 @@ from ..symbolic.dimension import is_static
 from ..xla.cpu_tuning import SMALL_SYSTEMS
 from .elementwise import abs_p, and_p, div_p, eq_p, ge_p, gt_p, le_p, not_p, sqrt_p
 from .indexing import dynamic_slice_p, iota
-from .linear import broadcast_in_dim, full, mul_p, reshape, slice_in_dim, sub_p, transpose, where
-from .marks import optimization_barrier_p
+from .linear import broadcast_in_dim, full, mul_p, reshape, sub_p, transpose, where
+from .marks import in_memory
+from .small_products import at_place
 
 
 WORDS = "computed for all matrices at once"
@@ -40,7 +41,7 @@ def cholesky_side_by_side(ctx: Any, a: Any) -> Any:
     def step(i: Any, rest: Any, positive: Any) -> list[Any]:
         column = _column(rest, i)
         squared = _row(column, i)
-        column = _once(div_p(column, _over(sqrt_p(squared), column)))
+        column = in_memory(div_p(column, _over(sqrt_p(squared), column)))
         later = sub_p(rest, mul_p(_wide(column, rest, 0), _wide(column, rest, 1)))
         rest = _from_column_on(i, rest, _wide(column, rest, 0), later)
         return [rest, and_p(positive, not_p(le_p(squared, _like(squared, 0))))]  # as LAPACK, which goes on with NaN
@@ -62,11 +63,11 @@ def lu_side_by_side(ctx: Any, a: Any) -> list[Any]:
     vectors = ShapedArray(own.shape[1:], int32)
 
     def step(i: Any, rest: Any, pivots: Any, order: Any) -> list[Any]:
-        pivot = _once(_largest(_column(rest, i), i))
-        rest, order = _once(_swapped(rest, i, pivot)), _swapped(order, i, pivot)
+        pivot = in_memory(_largest(_column(rest, i), i))
+        rest, order = in_memory(_swapped(rest, i, pivot)), _swapped(order, i, pivot)
         divisor = _row(_column(rest, i), i)
         divisor = where(eq_p(divisor, _like(divisor, 0)), _like(divisor, 1), divisor)
-        factors = _once(div_p(_column(rest, i), _over(divisor, order)))
+        factors = in_memory(div_p(_column(rest, i), _over(divisor, order)))
         later = sub_p(rest, mul_p(_wide(factors, rest, 0), _wide(_row(rest, i), rest, 1)))
         below = gt_p(_places(rest, 0), _filled(rest, i))
         rest = where(below, _from_column_on(i, rest, _wide(factors, rest, 0), later), rest)
@@ -94,7 +95,7 @@ def triangular_solve_side_by_side(
     def step(i: Any, a: Any, x: Any) -> list[Any]:
         i = i if from_first else sub_p(int32.type(last), i)
         column, row = _column(a, i), _row(x, i)
-        row = row if unit_diagonal else _once(div_p(row, _over(_row(column, i), row)))
+        row = row if unit_diagonal else in_memory(div_p(row, _over(_row(column, i), row)))
         place, here = _places(x, 0), _filled(x, i)
         rest = sub_p(x, mul_p(_wide(column, x, 0), _over(row, x)))
         after = gt_p(place, here) if from_first else gt_p(here, place)
@@ -168,11 +169,6 @@ def _filled(like: Any, i: Any) -> Any:
     return broadcast_in_dim(i, aval_of(like).shape, ())
 
 
-def _once(x: Any) -> Any:
-    """A value that is written to memory, and not computed again for each use."""
-    return optimization_barrier_p(x)[0]
-
-
 def _like(x: Any, value: float) -> Any:
     aval = aval_of(x)
     return full(aval.shape, value, aval.dtype)
@@ -189,7 +185,7 @@ def _largest(x: Any, first: Any) -> Any:
     size = abs_p(_row(x, first))
     place = _filled(size, first)
     for i in range(1, aval_of(x).shape[0]):
-        other = abs_p(reshape(slice_in_dim(x, i, i + 1), aval_of(size).shape))
+        other = abs_p(at_place(x, 0, i))
         larger = and_p(gt_p(_like(place, i), _filled(place, first)), gt_p(other, size))
         size, place = where(larger, other, size), where(larger, _like(place, i), place)
     return place
@@ -199,7 +195,7 @@ def _swapped(x: Any, i: Any, other: Any) -> Any:
     """Row i in the place of row number `other`, and that in its place."""
     taken = here = _row(x, i)
     for r in range(aval_of(x).shape[0]):
-        row = reshape(slice_in_dim(x, r, r + 1), aval_of(here).shape)
+        row = at_place(x, 0, r)
         taken = where(_over(eq_p(other, _like(other, r)), row), row, taken)
     place = _places(x, 0)
     there = eq_p(place, _over(other, x))

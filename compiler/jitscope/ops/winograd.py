@@ -6,7 +6,7 @@ A tile of 2 × 2 results y sees a tile d of 4 × 4. With the matrices below, y =
 features). The gradient by the window is the transpose, G' ((A y A') * (B' d B)) G, summed over the tiles.
 
 What a tile sees beside a result's own window cancels out up to rounding, so that errors are relative to the largest numbers of the tile; where these are of
-one size, the error is that of a sum of 9 n products of n features. Infinities and NaN reach all results of the tile.
+one size, the error (root mean square) was seen to be 0.6 to 2.3 of that of XLA's sums. Infinities and NaN reach all results of the tile.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ from .conv_forms import Geometry
 from .dot import dot_general_p
 from .families import scalar_like
 from .linear import add_p, broadcast_in_dim, mul_p, pad_p, reshape, slice_in_dim, slice_p, transpose
-from .marks import optimization_barrier_p
+from .marks import in_memory, optimization_barrier_p
 from .precision import Precision
+from .small_products import at_place
 
 
 _B = np.array([[1, 0, -1, 0], [0, 1, 1, 0], [0, -1, 1, 0], [0, 1, 0, -1]])
@@ -40,8 +41,8 @@ class Tiles:
 
     __slots__ = ("columns", "images", "rows")
 
-    def __init__(self, count: int, height: int, width: int, features: int):
-        self.rows, self.columns = -(-height // 2), -(-width // 2)
+    def __init__(self, count: int, sizes: tuple[int, ...], features: int):
+        self.rows, self.columns = (-(-n // 2) for n in sizes)
         wanted = -(-MINIMAL_FILTERING.value["numbers"] // (self.rows * self.columns * features))
         self.images = next(n for n in range(min(wanted, count), count + 1) if count % n == 0)
 
@@ -53,20 +54,20 @@ class Tiles:
 def is_filtered(ctx: Any, geometry: Geometry) -> bool:
     """Whether a convolution is computed so, in programs for one device."""
     count, features, *_ = geometry.x_shape
-    return geometry.window == (3, 3) and _holds(ctx, geometry, features, count, *geometry.sizes)
+    return geometry.window == (3, 3) and _holds(ctx, geometry, features, count, geometry.sizes)
 
 
 def is_filtered_gradient(ctx: Any, geometry: Geometry) -> bool:
     """Whether a convolution has the form of the gradient by such a window (features and examples in each other's places), and is computed so."""
     features, count, *_ = geometry.x_shape
-    return geometry.sizes == (3, 3) and _holds(ctx, geometry, features, count, *geometry.window)
+    return geometry.sizes == (3, 3) and _holds(ctx, geometry, features, count, geometry.window)
 
 
-def _holds(ctx: Any, geometry: Geometry, features: int, count: int, height: int, width: int) -> bool:
+def _holds(ctx: Any, geometry: Geometry, features: int, count: int, sizes: tuple[int, ...]) -> bool:
     if not MINIMAL_FILTERING.holds(ctx.module.platform) or ctx.module.meshes.group is not None:
         return False
     p, limits, most = geometry.params, MINIMAL_FILTERING.value, max(features, geometry.y_shape[0])
-    tiles = Tiles(count, height, width, most)
+    tiles = Tiles(count, sizes, most)
     plain = all(set(p[name]) == {1} for name in ("window_strides", "lhs_dilation", "rhs_dilation"))
     return (
         plain
@@ -75,7 +76,7 @@ def _holds(ctx: Any, geometry: Geometry, features: int, count: int, height: int,
         and min(features, geometry.y_shape[0]) >= limits["features"]
         and geometry.products() >= limits["products"]
         and count * tiles.rows * tiles.columns >= limits["tiles"]
-        and 4 * tiles.rows * tiles.columns <= limits["filled"] * height * width
+        and 4 * tiles.rows * tiles.columns <= limits["filled"] * math.prod(sizes)
         and tiles.of_block * most <= limits["most"]
     )
 
@@ -84,14 +85,13 @@ def filtered(ctx: Any, geometry: Geometry, x: Any, y: Any) -> Any:
     """The result of a convolution, MLIR values of the context's operands."""
     (count, features, *space), made = geometry.x_shape, geometry.y_shape[0]
     x_spec, y_spec, _ = geometry.specs
-    tiles = Tiles(count, *geometry.sizes, max(features, made))
+    tiles = Tiles(count, geometry.sizes, max(features, made))
     images, windows = _of_type(ctx, (count, *space, features), (16, features, made))
     out = windows.update(shape=(count, *geometry.sizes, made))
 
     def prepared(x: Any, y: Any) -> list[Any]:
-        x, y = optimization_barrier_p(
-            x, y
-        )  # a window is transformed when its images are there: all at once would fill memory
+        # A window is transformed when its images are there: all at once would fill memory.
+        x, y = optimization_barrier_p(x, y)
         window = transpose(y, (*y_spec[2:], y_spec[1], y_spec[0]))
         return [transpose(x, (x_spec[0], *x_spec[2:], x_spec[1])), reshape(_of_window(window, _G), windows.shape)]
 
@@ -115,7 +115,7 @@ def filtered_gradient(ctx: Any, geometry: Geometry, x: Any, y: Any) -> Any:
     """The result of a convolution that has the form of the gradient by a window, MLIR values of the context's operands."""
     (features, count, *space), made = geometry.x_shape, geometry.y_shape[0]
     x_spec, y_spec, _ = geometry.specs
-    tiles = Tiles(count, *geometry.window, max(features, made))
+    tiles = Tiles(count, geometry.window, max(features, made))
     images, cotangents, sums = _of_type(
         ctx, (count, *space, features), (count, *geometry.window, made), (16, features, made)
     )
@@ -127,7 +127,7 @@ def filtered_gradient(ctx: Any, geometry: Geometry, x: Any, y: Any) -> Any:
 
     def block(x: Any, y: Any) -> Any:
         seen = _of_tiles(_padded(x, tiles, geometry.params["padding"]), _B, tiles)
-        seen = _once(transpose(seen, (0, 2, 1)))  # else XLA has one core multiply
+        seen = in_memory(transpose(seen, (0, 2, 1)))  # else XLA has one core multiply
         return _product(seen, _of_tiles(_padded(y, tiles), _A.T, tiles), 2)
 
     def part(first: Any, total: Any) -> Any:
@@ -195,7 +195,7 @@ def _of_tiles(x: Any, matrix: np.ndarray, tiles: Tiles) -> Any:
     """The tiles, which begin at each second place of both axes of images, between a matrix and its transpose: (elements, tiles, features)."""
     reach, (rows, columns) = matrix.shape[1], (2 * tiles.rows - 1, 2 * tiles.columns - 1)
     x = _combined(matrix, [slice_in_dim(x, i, i + rows, 2, 1) for i in range(reach)], 0)
-    x = _once(x)
+    x = in_memory(x)
     x = _combined(matrix, [slice_in_dim(x, i, i + columns, 2, 3) for i in range(reach)], 1)
     shape = aval_of(x).shape
     return reshape(x, (math.prod(shape[:2]), math.prod(shape[2:-1]), shape[-1]))
@@ -204,7 +204,7 @@ def _of_tiles(x: Any, matrix: np.ndarray, tiles: Tiles) -> Any:
 def _of_window(w: Any, matrix: np.ndarray) -> Any:
     """The first two axes of an array between a matrix and its transpose."""
     for axis in (0, 1):
-        w = _once(_combined(matrix, _along(w, axis), axis))
+        w = in_memory(_combined(matrix, _along(w, axis), axis))
     return w
 
 
@@ -218,7 +218,7 @@ def _results(x: Any, tiles: Tiles, sizes: Sequence[int]) -> Any:
     """The images of results of the products for each element of a tile."""
     made = aval_of(x).shape[-1]
     x = reshape(x, (4, 4, tiles.images, tiles.rows, tiles.columns, made))
-    x = _once(_combined(_A, _along(x, 0), 3))
+    x = in_memory(_combined(_A, _along(x, 0), 3))
     x = _combined(_A, _along(x, 0), 4)
     x = reshape(x, (tiles.images, 2 * tiles.rows, 2 * tiles.columns, made))
     return slice_in_dim(slice_in_dim(x, 0, sizes[0], axis=1), 0, sizes[1], axis=2)
@@ -226,9 +226,7 @@ def _results(x: Any, tiles: Tiles, sizes: Sequence[int]) -> Any:
 
 def _along(x: Any, axis: int) -> list[Any]:
     """The parts of an array at each place along an axis, without it."""
-    shape = aval_of(x).shape
-    rest = (*shape[:axis], *shape[axis + 1 :])
-    return [reshape(slice_in_dim(x, i, i + 1, axis=axis), rest) for i in range(shape[axis])]
+    return [at_place(x, axis, i) for i in range(aval_of(x).shape[axis])]
 
 
 def _combined(matrix: np.ndarray, parts: Sequence[Any], axis: int) -> Any:
@@ -241,8 +239,3 @@ def _combined(matrix: np.ndarray, parts: Sequence[Any], axis: int) -> Any:
         term = mul_p(wide, broadcast_in_dim(column.astype(aval.dtype), shape, (axis,)))
         total = term if total is None else add_p(total, term)
     return total
-
-
-def _once(x: Any) -> Any:
-    """A value that is written to memory, and not computed again for each use."""
-    return optimization_barrier_p(x)[0]
