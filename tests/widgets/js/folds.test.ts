@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { GraphNode, Position } from "../../../widgets/jitscope_widgets/js/documents";
+import type { WrittenAt } from "../../../widgets/jitscope_widgets/js/graph/linefolds";
 import { Model } from "../../../widgets/jitscope_widgets/js/graph/model";
 import { depths, topological } from "../../../widgets/jitscope_widgets/js/graph/topology";
 import { graph, layoutOf, synthetic } from "./graphs";
@@ -7,9 +9,16 @@ import { graph, layoutOf, synthetic } from "./graphs";
 const ids = (count: number) => Array.from({ length: count }, (_, i) => `n${i}`);
 const chain = (count: number) => ids(count - 1).map((id, i) => `${id}>n${i + 1}`);
 
+const label = (model: Model) => (i: number) => model.node(i).label;
+const at = (line: number): Partial<GraphNode> => ({
+  positions: [{ file: "a.py", line, function: "f", text: `  line_${line} = …` } as Position],
+});
+const byPosition: WrittenAt = ({ positions }) => (positions.length === 1 ? positions[0]! : null);
+
 test("no level of a long flat graph has more than a few boxes, and nothing is lost", () => {
   const model = Model.of(synthetic(20000, { branching: 0 }));
-  for (let scope = 0; scope <= model.root; scope++) assert.ok(model.childrenOf(scope).length <= 150);
+  const isBox = (i: number) => !["input", "output", "constant"].includes(model.node(i).kind);
+  for (let scope = 0; scope <= model.root; scope++) assert.ok(model.childrenOf(scope).filter(isBox).length <= 30);
   const leaves = model.nodes.filter((_, i) => !model.isScope(i));
   assert.equal(leaves.length, 20000);
   assert.equal(model.inside[model.root], 20000);
@@ -33,8 +42,52 @@ test("where a long level has few scopes these stay in sight, and what is most in
   const labels = (model: Model) => model.childrenOf(model.root).map((i) => model.node(i).label);
   const shown = labels(Model.of(document));
   assert.equal(shown.filter((label) => label === "layer").length, scopes.length);
-  assert.ok(["… 5 more", "… 49 more"].every((label) => shown.includes(label)));
-  assert.equal(shown.length, 20 + 2 * scopes.length + 1 + 8);
+  assert.ok(["… 20 more", "… 49 more"].every((label) => shown.includes(label)));
+  assert.equal(shown.length, 5 + 2 * scopes.length + 1 + 3);
+});
+
+test("a long level is folded by line, whatever the order, and what a line alone reads is with it", () => {
+  const names = ids(40);
+  const more: Record<string, Partial<GraphNode>> = { k: { label: "k" }, c: { kind: "constant" } };
+  names.forEach((id, i) => void (more[id] = at(1 + Math.floor(i / 10))));
+  // the weights of the last line stand first
+  const weights = ids(3).map((id) => `w${id}`);
+  for (const id of weights) more[id] = at(4);
+  const edges = [...chain(40), ...weights.map((id) => `${id}>n35`), "k>n15", "c>n5"];
+  const model = Model.of(graph(["c", "k", ...weights, ...names], edges, more), byPosition);
+  const shown = model.childrenOf(model.root);
+  assert.deepEqual(shown.map(label(model)).sort(), ["c", "line_1 = …", "line_2 = …", "line_3 = …", "line_4 = …"]);
+  const sizes = shown.map((i) => [model.node(i).positions[0]?.line, model.inside[i]]);
+  assert.deepEqual(
+    sizes.filter(([line]) => line),
+    [1, 2, 3, 4].map((line) => [line, 10 + (line === 2 ? 1 : line === 4 ? 3 : 0)]),
+  );
+  assert.deepEqual(Model.of(graph(names.slice(0, 30), chain(30), more), byPosition).nodes.length, 30);
+});
+
+test("a kernel of several lines is with the line of its last operation, and what has a name stays by itself", () => {
+  const names = ids(36);
+  const more: Record<string, Partial<GraphNode>> = {};
+  names.forEach((id, i) => void (more[id] = at(i < 18 ? 1 : 2)));
+  more.n18 = { kind: "fusion", paths: ["e1", "e2"] };
+  more.n10 = { kind: "group", what: "function" };
+  const parts = ["n18/a", "n18/b", "n10/a"];
+  Object.assign(more, { "n18/a": at(1), "n18/b": at(2) });
+  const model = Model.of(graph([...names, ...parts], chain(36), more), byPosition);
+  const inside = (i: number) => model.allChildrenOf(i).map(label(model));
+  const shown = model.childrenOf(model.root);
+  assert.deepEqual(shown.map(label(model)).sort(), ["line_1 = …", "line_1 = …", "line_2 = …", "n10"]);
+  assert.ok(inside(shown.find((i) => label(model)(i) === "line_2 = …")!).includes("n18"));
+});
+
+test("lines that are written in turn close no circle", () => {
+  const names = ids(60);
+  const more = Object.fromEntries(names.map((id, i) => [id, at(1 + (Math.floor(i / 3) % 2))]));
+  const model = Model.of(graph(names, chain(60), more), byPosition);
+  const { edges, children } = model.level(model.root);
+  assert.ok(children.length <= 30);
+  const order = topological(children.length, { from: edges.map((e) => e.from), to: edges.map((e) => e.to) });
+  for (const { from, to } of edges) assert.ok(order.indexOf(from) < order.indexOf(to));
 });
 
 test("many side by side become a few and the rest", () => {

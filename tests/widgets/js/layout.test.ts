@@ -125,9 +125,10 @@ test("hit finds the innermost box", () => {
 });
 
 test("lines that would fill the picture become two ends", () => {
-  const ids = Array.from({ length: 140 }, (_, i) => `n${i}`);
-  const all = ids.flatMap((id, i) => [1, 40, 139 - i].map((far) => `${id}>n${i + far}`));
-  const layout = layoutOf(graph(ids, all));
+  const scopes = Array.from({ length: 28 }, (_, i) => `s${i}`);
+  const parts = scopes.flatMap((scope) => Array.from({ length: 12 }, (_, i) => `${scope}/p${i}`));
+  const all = parts.flatMap((part, i) => [`${part}>${parts[i + 12] ?? part}`, `${part}>${parts.at(-1)}`]);
+  const layout = layoutOf(graph([...scopes, ...parts], all));
   const placed = layout.level(layout.model.root);
   assert.ok(placed.stubs.length > 0);
   assert.ok(layout.structure(layout.model.root).chains.count < 5000);

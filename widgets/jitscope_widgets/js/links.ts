@@ -9,6 +9,7 @@ type Placed = Pick<GraphNode, "positions" | "paths"> & { id?: string };
 export interface Lines {
   of(node: Placed): number | null;
   linesOf(node: Placed): number[];
+  where(node: Placed): Position | null;
   hue(line: number): number;
 }
 
@@ -161,12 +162,17 @@ export class Links implements Lines {
   }
 
   private linesAbove(path: string): number[] {
+    const node = this.placedAbove(path);
+    return node ? this.ownLinesOf(node) : [];
+  }
+
+  /** The innermost equation round a path whose line is known. */
+  private placedAbove(path: string): GraphNode | null {
     for (let at = path; at; at = at.slice(0, Math.max(0, at.lastIndexOf("/")))) {
       const node = this.jaxprNode(at);
-      const lines = node ? this.ownLinesOf(node) : [];
-      if (lines.length) return lines;
+      if (node && this.ownLinesOf(node).length) return node;
     }
-    return [];
+    return null;
   }
 
   /** The one line a node comes from; null when there is none or it comes from several. What two programs have both in a line of this
@@ -176,6 +182,14 @@ export class Links implements Lines {
     const [line, other] = lines;
     if (lines.length === 2 && this.areAlike(line!, other!) && lineNumber(line!) === lineNumber(other!)) return line!;
     return lines.length === 1 ? line! : null;
+  };
+
+  /** Where the one line stands that a node comes from; null where there is none or it comes from several. */
+  where = (node: Placed): Position | null => {
+    const line = this.of(node);
+    if (line === null) return null;
+    const above = node.paths.flatMap((path) => this.placedAbove(path)?.positions ?? []);
+    return [...node.positions, ...above].find((position) => this.place(position) === line) ?? null;
   };
 
   /** The function that a line stands in, "" where there is only one. */

@@ -1,31 +1,47 @@
-// No level draws more than a few hundred boxes: what is too long or too wide is folded. A fold is a scope that the document
-// does not have; it holds a run of the level, so the graph of folds has no circle.
+// No level draws more than 30 boxes and a few arguments and results: what was written in one line is folded, then what is
+// too wide or too long. A fold is a scope that the document does not have; it holds a run of the level, so the graph of folds
+// has no circle.
+import type { Position } from "../documents";
 import { grouped } from "../dom";
 import type { ShownNode } from "./hulls";
+import { runsByLine, type LineKey, type WrittenAt } from "./linefolds";
 import { meeting, nest, PIECE, type Nesting } from "./nesting";
 import type { Work } from "./slices";
 import { depths, topological, type Pairs } from "./topology";
 
-const MOST_IN_LEVEL = 150;
+const MOST_IN_LEVEL = 30;
 const MOST_SIDE_BY_SIDE = 24;
 const KEPT_SIDE_BY_SIDE = 17;
 const MOST_PILLS = 10;
 const KEPT_PILLS = 6;
-const HEAD = 20;
-const TAIL = 8;
-const PART = 40;
-/** So many scopes of a long level stay between its beginning and its end, and so few boxes between them. */
-const MOST_LANDMARKS = 20;
-const FEW = 3;
+const PART = 30;
+/** So many boxes stay at the beginning and at the end of a long level. */
+const ENDS = { head: 20, tail: 8 };
+/** Where so few scopes are between these, they stay too. */
+const ENDS_ROUND_SCOPES = { head: 5, tail: 3 };
+const MOST_LANDMARKS = 10;
 
 /** The nodes and their scopes, as far as they are known while folds are made. */
 interface Draft {
   nodes: ShownNode[];
   parent: number[];
+  written: (node: number) => Position | null;
+}
+
+/** What is beside each other in a scope, and how values flow between. */
+interface Level {
+  children: number[];
+  pairs: Pairs;
 }
 
 /** The nesting with folds; their nodes are appended to `nodes`. */
-export function* foldBigLevels(nodes: ShownNode[], parent: number[], from: Int32Array, to: Int32Array): Work<Nesting> {
+export function* foldBigLevels(
+  nodes: ShownNode[],
+  parent: number[],
+  from: Int32Array,
+  to: Int32Array,
+  writtenAt: WrittenAt,
+): Work<Nesting> {
   const nesting = yield* nest(parent);
   const big = new Map<number, Pairs>();
   nesting.children.forEach((list, scope) => {
@@ -42,10 +58,12 @@ export function* foldBigLevels(nodes: ShownNode[], parent: number[], from: Int32
       });
     if (e % PIECE === 0) yield;
   }
-  const draft = { nodes, parent };
+  const draft = { nodes, parent, written: (node: number) => written(nodes, nesting, node, writtenAt) };
   const before = nodes.length;
   for (const [scope, pairs] of big) {
-    yield* foldLevel(draft, nesting.children[scope]!, pairs, scope === nesting.root ? -1 : scope);
+    const level = { children: nesting.children[scope]!, pairs };
+    const outer = scope === nesting.root ? -1 : scope;
+    yield* foldLevel(draft, yield* foldLines(draft, level, outer), outer);
   }
   return nodes.length > before ? yield* nest(parent) : nesting;
 }
@@ -59,7 +77,62 @@ function* slots({ children, root }: Nesting): Work<Int32Array> {
   return slot;
 }
 
-function* foldLevel(draft: Draft, children: number[], pairs: Pairs, scope: number): Work<void> {
+/** Where a node was written; of a kernel that computes several lines, its last operation. */
+function written(nodes: ShownNode[], { children }: Nesting, node: number, writtenAt: WrittenAt): Position | null {
+  const own = writtenAt(nodes[node]!);
+  const members = nodes[node]!.kind === "fusion" ? (children[node] ?? []) : [];
+  return own ?? members.reduceRight<Position | null>((found, member) => found ?? writtenAt(nodes[member]!), null);
+}
+
+/** What is left beside each other where, in a long level, the boxes of one line are one. What has a name already stays by itself. */
+function* foldLines(draft: Draft, level: Level, scope: number): Work<Level> {
+  const { children, pairs } = level;
+  const boxes = children.filter((child) => !isPill(draft.nodes[child]!.kind));
+  if (boxes.length <= MOST_IN_LEVEL) return level;
+  const places = new Map<string, Position>();
+  const found = runsByLine(
+    children.map((child) => keyOf(draft, child, places)),
+    pairs,
+  );
+  yield;
+  const long = found.filter((run) => run.length > 1);
+  if (places.size < 2 || !long.length) return level;
+  const unit = Int32Array.from(children);
+  for (const run of long) {
+    const members = run.map((item) => children[item]!);
+    const place = places.get(members.map((child) => keyOf(draft, child, places)).find(Boolean)!)!;
+    const fold = addFold(draft, place.text.trim() || `line ${grouped(place.line)}`, members, scope, place);
+    for (const item of run) unit[item] = fold;
+    yield* foldLevel(draft, { children: members, pairs: among(pairs, run) }, fold);
+  }
+  const left = [...new Set(unit)];
+  return { children: left, pairs: between(left, unit, pairs) };
+}
+
+function keyOf({ nodes, written }: Draft, child: number, places: Map<string, Position>): LineKey {
+  const node = nodes[child]!;
+  if (isPill(node.kind) || isScope(node)) return null;
+  const place = written(child);
+  if (!place) return node.paths.length ? null : "";
+  const key = `${place.line} ${place.file}`;
+  places.set(key, place);
+  return key;
+}
+
+/** The pairs of some items, which are numbered anew. */
+function among({ from, to }: Pairs, items: number[]): Pairs {
+  const place = new Map(items.map((item, i) => [item, i]));
+  const found: Pairs = { from: [], to: [] };
+  from.forEach((a, e) => {
+    const [left, right] = [place.get(a), place.get(to[e]!)];
+    if (left === undefined || right === undefined) return;
+    found.from.push(left);
+    found.to.push(right);
+  });
+  return found;
+}
+
+function* foldLevel(draft: Draft, { children, pairs }: Level, scope: number): Work<void> {
   const order = topological(children.length, pairs);
   yield;
   const depth = depths(order, pairs);
@@ -67,10 +140,11 @@ function* foldLevel(draft: Draft, children: number[], pairs: Pairs, scope: numbe
   const unit = foldWide(draft, children, order, depth, scope);
   yield;
   const units = [...new Set(order.map((item) => unit[item]!))];
-  if (units.length <= MOST_IN_LEVEL) return;
+  const isBox = (node: number) => !isPill(draft.nodes[node]!.kind);
+  if (units.filter(isBox).length <= MOST_IN_LEVEL) return;
   const ordered = inOrder(units, unit, pairs);
   yield;
-  yield* foldLong(draft, ordered, scope);
+  yield* foldLong(draft, ordered.filter(isBox), scope);
 }
 
 /** Many items side by side: the first stay, the others go into one box. Gives what now stands for each child. */
@@ -99,26 +173,34 @@ function foldWide(draft: Draft, children: number[], order: Int32Array, depth: In
 const isPill = (kind: string): boolean => kind === "input" || kind === "output" || kind === "constant";
 
 /** The units, producers before users. */
-function inOrder(units: number[], unit: Int32Array, { from, to }: Pairs): number[] {
+function inOrder(units: number[], unit: Int32Array, pairs: Pairs): number[] {
+  return Array.from(topological(units.length, between(units, unit, pairs)), (i) => units[i]!);
+}
+
+/** The pairs of what now stands for each item. */
+function between(units: number[], unit: Int32Array, { from, to }: Pairs): Pairs {
   const place = new Map(units.map((node, i) => [node, i]));
-  const among: Pairs = { from: [], to: [] };
+  const found: Pairs = { from: [], to: [] };
   from.forEach((a, e) => {
     const [left, right] = [place.get(unit[a]!)!, place.get(unit[to[e]!]!)!];
     if (left === right) return;
-    among.from.push(left);
-    among.to.push(right);
+    found.from.push(left);
+    found.to.push(right);
   });
-  return Array.from(topological(units.length, among), (i) => units[i]!);
+  return found;
 }
 
 /** A long level: its beginning and its end stay, and where there are few scopes, these; the runs between are folded. */
 function* foldLong(draft: Draft, units: number[], scope: number): Work<void> {
-  const end = units.length - TAIL;
-  const landmarks: number[] = [];
-  for (let i = HEAD; i < end; i++) if (isScope(draft.nodes[units[i]!]!)) landmarks.push(i);
-  let start = HEAD;
-  for (const stop of landmarks.length <= MOST_LANDMARKS ? [...landmarks, end] : [end]) {
-    if (stop - start > FEW) yield* foldRun(draft, units.slice(start, stop), start, scope);
+  const scopes = Array.from(units.keys()).filter((i) => isScope(draft.nodes[units[i]!]!));
+  const between = ({ head, tail }: typeof ENDS) => scopes.filter((i) => i >= head && i < units.length - tail);
+  let landmarks = between(ENDS_ROUND_SCOPES);
+  if (landmarks.length > MOST_LANDMARKS) landmarks = [];
+  const { head, tail } = landmarks.length ? ENDS_ROUND_SCOPES : ENDS;
+  const end = units.length - tail;
+  let start = head;
+  for (const stop of [...landmarks, end]) {
+    if (stop - start > 1) yield* foldRun(draft, units.slice(start, stop), start, scope);
     start = stop + 1;
   }
 }
@@ -152,7 +234,7 @@ function* foldRun(draft: Draft, between: number[], start: number, scope: number)
   addFold(draft, `… ${grouped(between.length)} more`, nodes, scope);
 }
 
-function addFold({ nodes, parent }: Draft, label: string, members: number[], scope: number): number {
+function addFold({ nodes, parent }: Draft, label: string, members: number[], scope: number, place?: Position): number {
   const fold = nodes.length;
   nodes.push({
     id: `fold:${scope < 0 ? "" : nodes[scope]!.id}:${fold}`,
@@ -164,7 +246,7 @@ function addFold({ nodes, parent }: Draft, label: string, members: number[], sco
     text: mostly(nodes, members),
     params: {},
     paths: [],
-    positions: [],
+    positions: place ? [place] : [],
     fused_into: null,
     count: members.length,
   });

@@ -4,6 +4,7 @@ import type { GraphDoc } from "../documents";
 import { listsByOwner, type Lists } from "./csr";
 import { foldBigLevels } from "./folds";
 import { withHulls, type ShownNode } from "./hulls";
+import type { WrittenAt } from "./linefolds";
 import { makeLevel, type Crossing, type LevelGraph } from "./levels";
 import { parentsOf, PIECE } from "./nesting";
 import { atOnce, type Work } from "./slices";
@@ -34,13 +35,13 @@ export class Model {
   private readonly levels = new Map<number, LevelGraph>();
 
   /** The model of a document; as work in pieces: `Model.work`. */
-  static of(document: GraphDoc): Model {
-    return atOnce(Model.work(document));
+  static of(document: GraphDoc, writtenAt?: WrittenAt): Model {
+    return atOnce(Model.work(document, writtenAt));
   }
 
-  static *work(document: GraphDoc): Work<Model> {
+  static *work(document: GraphDoc, writtenAt: WrittenAt = () => null): Work<Model> {
     const model = new Model(document);
-    yield* model.build();
+    yield* model.build(writtenAt);
     return model;
   }
 
@@ -55,7 +56,7 @@ export class Model {
     this.to = new Int32Array(document.edges.length);
   }
 
-  private *build(): Work<void> {
+  private *build(writtenAt: WrittenAt): Work<void> {
     const { nodes, index, from, to } = this;
     for (let i = 0; i < nodes.length; i++) {
       index.set(nodes[i]!.id, i);
@@ -71,7 +72,7 @@ export class Model {
     }
     const known = nodes.length;
     const parent = yield* parentsOf(nodes, index);
-    const nesting = yield* foldBigLevels(nodes, parent, from, to);
+    const nesting = yield* foldBigLevels(nodes, parent, from, to, writtenAt);
     for (let i = known; i < nodes.length; i++) index.set(nodes[i]!.id, i);
     Object.assign(this, nesting);
     this.isOpen = new Uint8Array(this.root + 1);

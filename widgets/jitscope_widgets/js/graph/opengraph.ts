@@ -37,7 +37,7 @@ export function openGraph(document: GraphDoc, options: GraphOptions, ready: (gra
 }
 
 function* work(document: GraphDoc, options: GraphOptions, begun: number): Work<GraphView> {
-  const model = yield* Model.work(document);
+  const model = yield* Model.work(document, options.lines.where);
   yield;
   const graph = new GraphView(model, options, begun);
   yield* graph.layout.work();
