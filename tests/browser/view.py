@@ -92,7 +92,7 @@ class View:
     def level(self, level: str) -> None:
         """The program to draw: "jaxpr", "before" or "after" (XLA's passes)."""
         self._do("view.level(argument)", level)
-        self.settle()
+        self._drawn()
 
     def expand_all(self) -> None:
         self._do("view.graph.expandAll()")
