@@ -37,6 +37,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     jaxlib_files.mark(items)
+    extent.mark_repeated(items)
     _keep(config, items, extent.chosen(items, named=any("::" in arg for arg in config.args)))
     # Slow tests start first; those that compile alike run together.
     items.sort(key=lambda item: (item.get_closest_marker("long") is None, extent.way(item).value))

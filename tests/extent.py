@@ -7,6 +7,7 @@ these are depends on the tree alone.
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable
 from enum import Enum
 from functools import cache
@@ -139,6 +140,96 @@ def one_in(count: int, values: Iterable[Any]) -> list[ParameterSet]:
 def _id(value: Any) -> str:
     name = getattr(value, "name", value)
     return " of ".join(name) if isinstance(name, tuple) else str(name)
+
+
+_ONE_IN = {
+    "browser/test_keyboard": "test_keys_reach_all_of_a_pane_and_leave_it:2 test_enter_picks_what_escape_lets_go:2",
+    "browser/test_site": "test_pages_can_be_read:2",
+    "browser/test_stepper": "test_each_step_shows_its_line_and_the_tape_up_to_it:2",
+    "browser/test_targets": "test_it_can_be_read:2",
+    "compiler/control/test_branches_under_vmap": "test_the_branch_not_taken_has_no_derivative:3",
+    "compiler/control/test_checkpoint": "test_policies_look_into_branches:3 test_policies_look_into_loops:2",
+    "compiler/control/test_control_flow": "test_scan_and_its_gradients:3 test_scan_of_examples:2",
+    "compiler/control/test_custom_derivatives": "test_composes:3",
+    "compiler/control/test_custom_vmap": "test_composes:3",
+    "compiler/control/test_ref_transforms": "test_mapped_references:2",
+    "compiler/control/test_refs": "test_reading_and_changing_at_an_index:3",
+    "compiler/core/test_dtypes": (
+        "test_arithmetic_comparisons_reductions:3 test_conversions_are_numpys:4 test_floats_differentiate_in_their_own_dtype:3"
+    ),
+    "compiler/core/test_lifetimes": "test_a_number_stays_what_it_is:3",
+    "compiler/core/test_promotion": "test_numbers_give_way_to_arrays:3",
+    "compiler/core/test_weak_types": "test_as_in_jax:2",
+    "compiler/extend/test_jet": "test_series_of_the_operations:3",
+    "compiler/extend/test_symbolic_export": "test_programs_at_several_sizes:3",
+    "compiler/nn/test_image": "test_segments_are_numpys:3",
+    "compiler/nn/test_nn": "test_derivatives_to_second_order:3",
+    "compiler/numpy/test_array_api": (
+        "test_calls:2 test_functions_of_one_array:3 test_functions_of_two_arrays:3 test_dtype_functions:3 "
+        "test_python_numbers_take_the_dtype_of_the_array:3"
+    ),
+    "compiler/numpy/test_indexing": "test_every_form_is_written_as_numpy_writes:3 test_eager_updates:3",
+    "compiler/numpy/test_linalg": "test_against_numpy:2",
+    "compiler/numpy/test_linalg_derivatives": "test_twice_and_mapped:3",
+    "compiler/numpy/test_numpy": "test_eager_values:3 test_compiled_values:2 test_derivatives:3 test_long_rows_are_repeated:3",
+    "compiler/numpy/test_reducing": "test_a_window_sees_what_lies_under_it:3",
+    "compiler/numpy/test_ufuncs": "test_at_with_any_index:3",
+    "compiler/ops/test_fft": "test_frequencies:3",
+    "compiler/ops/test_small_floats": "test_results_are_those_of_float32_rounded_once:3",
+    "compiler/ops/test_small_systems": "test_triangles:3",
+    "compiler/ops/test_sort_networks": "test_results_are_numpys:3",
+    "compiler/random/test_keys": "test_keys_move_as_other_elements_do:3",
+    "compiler/random/test_random": "test_mapped_over_keys_is_a_loop:3",
+    "compiler/random/test_random_distributions": (
+        "test_numbers_are_distributed_as_scipy_says:2 test_derivatives_hold_the_level_fixed:2 "
+        "test_outside_of_jit_each_is_one_program:3 test_no_key_is_used_twice:3"
+    ),
+    "compiler/scipy/test_scipy_linalg": "test_exponentials:3 test_companions_are_scipys:3 test_polar:3",
+    "compiler/scipy/test_scipy_optimize": "test_a_search_ends_in_a_minimum_as_low_as_scipys:3",
+    "compiler/scipy/test_scipy_signal": "test_written_out_and_sliding_convolutions_agree:3",
+    "compiler/scipy/test_scipy_stats": (
+        "test_a_distribution_function_grows_by_the_density:3 test_the_functions_of_a_distribution_agree:4 "
+        "test_loc_and_scale_move_and_stretch:3 test_probabilities_add_up_to_one:2 "
+        "test_numbers_and_numpy_arrays_inside_of_a_compiled_function:4"
+    ),
+    "compiler/scipy/test_sparse": "test_products_are_those_of_scipy:2",
+    "compiler/special/test_special": "test_values_are_those_of_scipy:2 test_derivatives_are_those_of_scipys_function:3",
+    "compiler/transforms/test_residuals": "test_derivatives_are_as_without:3",
+    "compiler/transforms/test_transforms": "test_transformations_in_every_nesting:3",
+    "compiler/xla/test_xla": "test_constants_hold_what_they_were_given:4",
+    "examples/test_lessons": "test_a_lesson_runs_and_its_questions_check_themselves:2",
+    "jaxwatch/test_checking": "test_a_run_shows_the_same_in_jaxs_spelling:3 test_a_run_sees_through_libraries:2",
+    "jaxwatch/test_edits": "test_an_edit_that_is_offered_keeps_the_results_and_its_count:2",
+    "jaxwatch/test_programs": "test_a_program_is_the_same_and_shown_truly:2",
+    "jaxwatch/test_reading": "test_texts_are_those_of_the_unwatched_program:2",
+    "many_devices/test_cases": "test_as_in_jax:2",
+    "oracle/test_library": "test_samples:3",
+    "scope/advise/test_check": "test_a_run_finds_what_is_due_and_edits_mend_it:2",
+    "scope/advise/test_nans": "test_the_place_in_loops_branches_and_rules:2",
+    "scope/advise/test_why": "test_an_example_steps_on_it_and_what_to_write_instead_does_not:2",
+    "scope/regions/test_programs": "test_edits_keep_the_program:4",
+    "widgets/test_without_jaxlib": "test_a_saved_document_is_shown_without_a_compiler:3",
+    "scope/advise/test_repair": "test_each_kind_is_offered_and_runs:2 test_masks_are_offered_for_arrays_of_their_own_rank:3",
+}
+"""Tests of many cases that take long, by their files, and of how many cases `make test` has one: the first, and so on. The others repeat
+it on other dtypes, functions or programs."""
+
+_COUNTS = {
+    f"tests/{file}.py::{name}": int(count)
+    for file, counts in _ONE_IN.items()
+    for name, _, count in (each.partition(":") for each in counts.split())
+}
+
+
+def mark_repeated(items: Iterable[pytest.Item]) -> None:
+    """Mark cases of the tests in `_ONE_IN`; those that are marked already do not count."""
+    seen: Counter[str] = Counter()
+    for item in items:
+        test = item.nodeid.partition("[")[0]
+        if test in _COUNTS and item.get_closest_marker("full") is None:
+            if seen[test] % _COUNTS[test]:
+                item.add_marker(full)
+            seen[test] += 1
 
 
 def looks(*widths: int) -> pytest.MarkDecorator:

@@ -42,6 +42,29 @@ def test_marked_tests_run_when_all_do_or_when_named(monkeypatch: pytest.MonkeyPa
     assert extent.examples(25) == 9
 
 
+def test_of_cases_that_repeat_each_other_some_are_marked() -> None:
+    """The first of each so many; those that are marked already do not count, and other tests are left alone."""
+    (test, count), *_ = extent._COUNTS.items()
+    marked, items = [], []
+    for at, name in enumerate([*(f"{test}[{i}]" for i in range(2 * count + 1)), f"{test}_too[0]", f"{test}_too[1]"]):
+        items.append(
+            SimpleNamespace(
+                nodeid=name,
+                add_marker=lambda mark, at=at: marked.append((at, mark)),
+                get_closest_marker=lambda _, at=at: at == 0 or None,
+            )
+        )
+    extent.mark_repeated(items)
+    assert marked == [(at, extent.full) for at in range(2, 2 * count + 1) if at != 1 + count]
+
+
+def test_tests_of_many_cases_are_there(root: Path) -> None:
+    """A test that got another name would run whole."""
+    for name in extent._COUNTS:
+        file, _, test = name.partition("::")
+        assert f"def {test}(" in (root / file).read_text(encoding="utf-8"), name
+
+
 def collected(root: Path, *options: str) -> list[str]:
     command = [
         sys.executable,

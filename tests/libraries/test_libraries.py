@@ -38,7 +38,7 @@ def python() -> str:
     return str(PYTHON)
 
 
-@pytest.mark.parametrize("name", some(PROGRAMS, always="equinox_nets example_libraries flax_nnx"))
+@pytest.mark.parametrize("name", some(PROGRAMS, always="equinox_nets flax_nnx"))
 def test_programs_give_what_they_give_on_jax(python: str, name: str) -> None:
     ran = subprocess.run(
         [python, HERE / "run.py", name], capture_output=True, text=True, env=environment(), check=False

@@ -13,12 +13,13 @@ from tests import extent
 
 
 def printed_by(module: str, *args: str, timeout: float = 300, quickly: bool = False) -> str:
-    """What a module of this folder prints; warnings are errors, and so is another exit code than 0. `quickly`: only values matter,
-    and `make test` compiles without XLA's optimisations."""
+    """What a module of this folder prints; warnings are errors, and so is another exit code than 0. `make test` compiles to plain
+    machine code. `quickly`: only values matter."""
+    way = extent.Way.AS_USERS if extent.ALL else extent.Way.QUICK if quickly else extent.Way.UNOPTIMIZED
     run = subprocess.run(
         [sys.executable, "-W", "error", "-m", f"{__package__}.{module}", *args],
         capture_output=True, text=True, timeout=timeout, cwd=Path(__file__).parents[2],
-        env=os.environ | (extent.flags(**extent.QUICK) if quickly and not extent.ALL else {}),
+        env=os.environ | extent.flags(**way.options),
     )  # fmt: skip
     assert run.returncode == 0, run.stdout[-4000:] + run.stderr[-4000:]
     return run.stdout

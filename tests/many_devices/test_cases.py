@@ -35,7 +35,7 @@ RECORDED = json.loads((Path(__file__).parent / "recorded.json").read_text())
 @pytest.fixture(scope="module")
 def ours(request: pytest.FixtureRequest) -> dict[str, Any]:
     names = [item.callspec.params["name"] for item in request.session.items if item.path == request.path]  # pyright: ignore[reportAttributeAccessIssue]
-    return said_by("run", "jitscope", *names, timeout=600)
+    return said_by("run", "jitscope", *names, timeout=600, quickly=True)
 
 
 @pytest.mark.parametrize("name", one_in(3, CASES))

@@ -123,7 +123,7 @@ def test_the_json_schema_accepts_good_documents_alone(document: dict[str, Any], 
     assert validator.is_valid(document)
     assert not validator.is_valid(document | {"surplus": 1})
     required = sorted(documents.types()[document["kind"]].__required_keys__)  # pyright: ignore[reportAttributeAccessIssue]
-    for name in required[:: 1 if ALL else 4]:
+    for name in required if ALL else required[:1]:
         assert not validator.is_valid({key: value for key, value in document.items() if key != name})
 
 
