@@ -127,7 +127,7 @@ DOORS = {
     "__init__.py": "jitscope_kernel jitscope_scope.observe",
     "__main__.py": "jitscope_kernel.cli",
     "core/records.py": "jitscope_scope.observe.ledger",
-    "core/users_source.py": "jitscope_scope.source_code.function_nodes jitscope_scope.source_code.names jitscope_scope.source_code.rewrites jitscope_scope.source_code.unpacking",
+    "core/users_source.py": "jitscope_scope.source_code.names jitscope_scope.source_code.places jitscope_scope.source_code.rewrites jitscope_scope.source_code.unpacking",
     "debug.py": "jitscope_scope.observe.layout_pictures",
     "testing.py": "jitscope_scope.testing",
 }

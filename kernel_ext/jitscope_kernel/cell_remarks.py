@@ -12,6 +12,7 @@ from jitscope_scope import observe
 from jitscope_scope.advise.code.ipython import python_of
 from jitscope_scope.observe.paths_read import in_classes
 from jitscope_scope.observe.recompiling.stale import Stale, is_made_of, keeps, kept, passed, stale, traced_anew
+from jitscope_scope.source_code.tree import outside, tree_of
 
 from .eager_loops import remade
 
@@ -68,10 +69,7 @@ class _Text:
     @functools.cached_property
     def _tree(self) -> ast.Module:
         python = python_of(self._cell)
-        try:
-            return ast.parse(python.text if python else "")
-        except (SyntaxError, ValueError):
-            return ast.Module([], [])
+        return (tree_of(python.text) if python else None) or ast.Module([], [])
 
     def given(self) -> set[str]:
         """The names, attributes and elements that the cell gives a value."""
@@ -98,11 +96,11 @@ class _Text:
         that."""
         if any(isinstance(one, ast.FunctionDef) and one.name == row.function for one in self._tree.body):
             return False
-        for loop in _below(self._tree):
+        for loop in outside([self._tree]):
             if not isinstance(loop, ast.For | ast.While) or any(isinstance(one, _ENDS) for one in ast.walk(loop)):
                 continue
             target = {_stored(one) for one in ast.walk(loop.target)} if isinstance(loop, ast.For) else set()
-            given = [i for i, part in enumerate(loop.body) if path in {_stored(one) for one in _below(part)}]
+            given = [i for i, part in enumerate(loop.body) if path in {_stored(one) for one in outside([part])}]
             first = -1 if path in target else min(given, default=len(loop.body))
             if any(self.calls(row, part) for part in loop.body[first + 1 :] if not isinstance(part, _CHOICES)):
                 return True
@@ -113,7 +111,7 @@ class _Text:
         one calls what was made of a row's function."""
         _, dot, attribute = path.rpartition(".")
         body = self._tree.body
-        given = [i for i, part in enumerate(body) if dot and any(_gives(one, attribute) for one in _below(part))]
+        given = [i for i, part in enumerate(body) if dot and any(_gives(one, attribute) for one in outside([part]))]
         return bool(given) and any(
             self.calls(row, part) for part in body[given[-1] + 1 :] if not isinstance(part, _CHOICES)
         )
@@ -137,15 +135,6 @@ def _called(node: ast.AST) -> set[tuple[str, str]]:
 
 _ENDS = (ast.Break, ast.Continue)
 _CHOICES = (ast.If, ast.Try, ast.While, ast.Match, ast.FunctionDef, ast.ClassDef)
-_OWN = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
-
-
-def _below(node: ast.AST) -> Iterator[ast.AST]:
-    """A node and those below it that run with it."""
-    yield node
-    for child in ast.iter_child_nodes(node):
-        if not isinstance(child, _OWN):
-            yield from _below(child)
 
 
 def _stored(node: ast.AST) -> str:

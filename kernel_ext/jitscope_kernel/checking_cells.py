@@ -12,10 +12,11 @@ from IPython.core.compilerop import CachingCompiler
 from IPython.core.interactiveshell import InteractiveShell
 
 from jitscope_scope import jaxwatch
-from jitscope_scope.advise import Diagnostic, Span
+from jitscope_scope.advise import Diagnostic
 from jitscope_scope.advise.program import Program
 from jitscope_scope.advise.run.accused_functions import FunctionFollower
 from jitscope_scope.advise.watch import Watch
+from jitscope_scope.source_code.edits import Span
 
 from .checking_answers import ProgramEnd, SkippedFile
 from .checking_files import Ran, described, line_in

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import time
 
+from jitscope_scope.source_code.tree import below, tree_of
+
 
 LONG = 1.0
 """Seconds."""
@@ -16,11 +18,8 @@ def long_loop(source: str, began: float) -> str | None:
     seconds = time.perf_counter() - began
     if seconds < LONG or source.lstrip().startswith("%"):
         return None
-    try:
-        tree = ast.parse(source)
-    except SyntaxError:  # a cell with lines for IPython alone
-        return None
-    loops = [n.lineno for n in ast.walk(tree) if isinstance(n, (ast.For, ast.While))]
+    tree = tree_of(source)  # None of a cell with lines for IPython alone
+    loops = [n.lineno for n in below(tree) if isinstance(n, (ast.For, ast.While))] if tree is not None else []
     if not loops:
         return None
     where = (

@@ -7,7 +7,7 @@ import builtins
 import itertools
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -23,6 +23,8 @@ from jitscope.core.source import Position
 from jitscope.core.trace import Tracer
 from jitscope_scope import jaxwatch
 from jitscope_scope.advise.code.ipython import python_of
+from jitscope_scope.source_code.bindings import given_by
+from jitscope_scope.source_code.tree import outside
 
 
 _A_CALL = "and the call that made it"
@@ -180,7 +182,7 @@ def _made(of: ast.expr, body: list[ast.stmt]) -> ast.Call | None:
         return None
     made = [
         (node.lineno, node.value)
-        for node in _outside_functions(body)
+        for node in outside(body)
         if isinstance(node, ast.Assign)
         and isinstance(node.value, ast.Call)
         and node.lineno <= of.lineno
@@ -190,17 +192,9 @@ def _made(of: ast.expr, body: list[ast.stmt]) -> ast.Call | None:
     return (_taken_from(last) or last) if last is not None else None
 
 
-def _outside_functions(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """All nodes that are in no function or class."""
-    for node in body:
-        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
-            yield node
-            yield from _outside_functions(ast.iter_child_nodes(node))
-
-
 def _kept(body: list[ast.stmt], names: Mapping[str, Any], taken: Mapping[int, float]) -> Iterator[str]:
     """Of the lists that a cell keeps numbers in: `losses.append(float(f(x)))`, `losses = [float(f(x)) for x in xs]`."""
-    for node in _outside_functions(body):
+    for node in outside(body):
         match node:
             case ast.Call(func=ast.Attribute(value=kept, attr="append"), args=[value]):
                 pass
@@ -231,14 +225,14 @@ def _value(node: ast.expr, names: Mapping[str, Any]) -> Any:
 
 def _printed(body: list[ast.stmt], taken: Mapping[int, float]) -> Iterator[str]:
     """Of the lines that print numbers, or write them into text."""
-    outside = {*_outside_functions(body)}
+    top = {*outside(body)}
     for line, number in taken.items():
         around = [n for one in body for n in ast.walk(one) if isinstance(n, ast.stmt) and n.lineno <= line <= _end(n)]
         if not around:
             continue
         statement = min(around, key=lambda n: _end(n) - n.lineno)
         if any(_shows(node) for node in ast.walk(statement)):
-            calls = _sources(statement, body) if statement in outside else []
+            calls = _sources(statement, body) if statement in top else []
             if isinstance(number, Among) and not calls:
                 continue  # data that are printed may have missing values
             what = "A NaN" if math.isnan(number) else "An infinity"
@@ -248,7 +242,7 @@ def _printed(body: list[ast.stmt], taken: Mapping[int, float]) -> Iterator[str]:
 
 def _printed_of_jax(body: list[ast.stmt], names: Mapping[str, Any]) -> Iterator[str]:
     """Of the lines that print arrays of jax's by name, which nobody is told of: those that names still stand for."""
-    for node in _outside_functions(body):
+    for node in outside(body):
         match node:
             case ast.Call(func=ast.Name(id="print" | "repr" | "str"), args=shown):
                 pass
@@ -271,7 +265,7 @@ def _given_last(name: str, body: list[ast.stmt]) -> ast.expr | None:
     last = _last_given(name, body)
     made = [
         node.value
-        for node in _outside_functions(body)
+        for node in outside(body)
         if isinstance(node, ast.Assign) and node.lineno <= last <= _end(node) and name in map(ast.unparse, node.targets)
     ]
     reads = {part.id for one in made for part in ast.walk(one) if isinstance(part, ast.Name)}
@@ -280,8 +274,7 @@ def _given_last(name: str, body: list[ast.stmt]) -> ast.expr | None:
 
 def _last_given(name: str, body: list[ast.stmt]) -> int:
     """The line that gave a name its last value."""
-    stores = (n for one in body for n in ast.walk(one) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
-    return max((n.lineno for n in stores if n.id == name), default=0)
+    return max((n.lineno for n in outside(body) if isinstance(n, ast.Name) and name in given_by(n)), default=0)
 
 
 def _end(node: ast.stmt) -> int:

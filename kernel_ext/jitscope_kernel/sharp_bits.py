@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from jitscope.core.source import Position, cell_texts, edits_typed, lines_of, shifted
 from jitscope.core.unfinished_traces import unfinished
 from jitscope_scope import jaxwatch, observe
-from jitscope_scope.advise import CATALOGUE, WHY, Diagnostic, Fix, Span, heard, look, silencer, together
+from jitscope_scope.advise import CATALOGUE, WHY, Diagnostic, Fix, heard, look, silencer, together
 from jitscope_scope.advise.code.ipython import edits_in, lines_in, python_of
 from jitscope_scope.advise.code.sharing import with_arrays
 from jitscope_scope.advise.pages import address_of, title_of
@@ -26,6 +26,7 @@ from jitscope_scope.advise.run.misses import missed
 from jitscope_scope.advise.run.programs import of_program
 from jitscope_scope.advise.run.redefined import kept
 from jitscope_scope.advise.watch import NoticeCollector, Watch
+from jitscope_scope.source_code.edits import Span
 from jitscope_scope.source_code.names import imported_in
 
 

@@ -6,18 +6,17 @@ come from, and says so once for each loop.
 
 from __future__ import annotations
 
-import ast
-import functools
 import weakref
 from collections import Counter
 from collections.abc import Callable
-from types import CodeType
 from typing import Any
 
 from jitscope.core import source
+from jitscope.core.source import Position
 from jitscope.core.staging import JaxprTrace, trace_to_jaxpr
 from jitscope.core.words import cut
 from jitscope.xla import tracebacks
+from jitscope_scope.source_code.places import loop_around
 
 from .output import say
 
@@ -93,16 +92,15 @@ class _ProgramGrowth:
             frames = _frames_of_trace(equation.traceback)
             if not frames:
                 continue
-            code, position = frames[0]
-            line = (code.co_filename, position)
+            line = (frames[0].file, frames[0].line)
             self.lines[line] += _EVERY
             if line not in self.loops:
-                self.loops[line] = next(filter(None, (_loop_at(code, at) for code, at in frames)), None)
+                self.loops[line] = next(filter(None, map(_loop_around, frames)), None)
         self.seen = len(equations)
 
 
-def _frames_of_trace(handle: Any) -> list[tuple[CodeType, int]]:
-    """The user's (code, line) from the equation outwards to where the trace was begun."""
+def _frames_of_trace(handle: Any) -> list[Position]:
+    """The user's lines from the equation outwards to where the trace was begun."""
     if handle is None:
         return []
     found = []
@@ -110,7 +108,7 @@ def _frames_of_trace(handle: Any) -> list[tuple[CodeType, int]]:
         if code is trace_to_jaxpr.__code__:
             break
         if not source.is_internal(code.co_filename):
-            found.append((code, source.position_in(code, lasti).line))
+            found.append(source.position_in(code, lasti))
     return found
 
 
@@ -128,31 +126,6 @@ class Loop(tuple):
         return cut(source.line_of(*self).strip(), 60)
 
 
-_LOOPS = (ast.For, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
-
-
-def _loop_at(code: CodeType, line: int) -> Loop | None:
-    """The innermost loop round a line of `code`, within that function."""
-    found = None
-    for node in _nodes(source.code_of(code.co_filename)):  # from the outside in
-        if isinstance(node, _SCOPES):
-            if _first_line(node) == code.co_firstlineno:
-                found = None
-        elif node.lineno <= line <= (node.end_lineno or node.lineno):
-            found = Loop((code.co_filename, node.lineno))
-    return found
-
-
-def _first_line(scope: Any) -> int:
-    return min([scope.lineno, *(decorator.lineno for decorator in getattr(scope, "decorator_list", ()))])
-
-
-@functools.lru_cache(16)
-def _nodes(text: str) -> tuple[Any, ...]:
-    """Loops and scopes of a program, outer ones before those inside them."""
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
-        return ()
-    return tuple(node for node in ast.walk(tree) if isinstance(node, _LOOPS + _SCOPES))
+def _loop_around(where: Position) -> Loop | None:
+    loop = loop_around(where)
+    return Loop((where.file, loop.lineno)) if loop is not None else None

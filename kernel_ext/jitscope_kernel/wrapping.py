@@ -14,7 +14,7 @@ from typing import Any
 
 import jitscope
 from jitscope.core.words import cut
-from jitscope_scope.advise.code.functions import parameters
+from jitscope_scope.source_code.parameters import is_generator, parameters
 
 from .jax_cells import LEFT_ALONE
 from .request import Request
@@ -106,20 +106,9 @@ def _reason(function: Function) -> str:
         return "async"
     if not parameters(function):
         return "takes no arguments"
-    if _is_generator(function):
+    if is_generator(function):
         return "a generator"
     return ""
-
-
-def _is_generator(function: Function) -> bool:
-    todo: list[ast.AST] = list(function.body)
-    while todo:
-        node = todo.pop()
-        if isinstance(node, (ast.Yield, ast.YieldFrom)):
-            return True
-        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
-            todo.extend(ast.iter_child_nodes(node))
-    return False
 
 
 # --- deciding ---------------------------------------------------------------------------------------------------------

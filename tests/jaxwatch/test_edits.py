@@ -10,11 +10,11 @@ import jax
 import numpy as np
 import pytest
 
-from jitscope_scope.advise.diagnostic import Edit, Span, applied
 from jitscope_scope.advise.recompiling import edited
 from jitscope_scope.observe.recompiling.cards import FileEdit, recompilations_document
 from jitscope_scope.observe.recompiling.groups import groups
 from jitscope_scope.observe.recorded_calls import recorder
+from jitscope_scope.source_code.edits import Edit, Span, applied
 from tests.scope.edited_programs import PROGRAMS
 
 

@@ -10,8 +10,8 @@ from jax import lax
 
 from jitscope.core import source
 from jitscope_scope import jaxwatch, observe
-from jitscope_scope.advise import diagnostic
 from jitscope_scope.jaxwatch import stopped
+from jitscope_scope.source_code import edits as source_edits
 from jitscope_widgets import validate
 from tests.kernel_ext.conftest import bare_shell  # noqa: F401
 
@@ -304,7 +304,8 @@ def test_a_static_argument_of_a_function_that_another_cell_compiles_is_told_in_w
 
 
 def applied(text, edits):
-    return diagnostic.applied(text, [diagnostic.Edit(diagnostic.Span(**span_of(e)), e["text"]) for e in edits])
+    made = [source_edits.Edit(source_edits.Span(**span_of(e)), e["text"]) for e in edits]
+    return source_edits.applied(text, made)
 
 
 def span_of(edit):

@@ -20,6 +20,7 @@ TOLD = {
     "an item": "y = jnp.log(x).sum()\nz = y.item()",
     "a printed number": "y = jnp.log(x).sum()\nprint(float(y))",
     "in a loop": "for i in range(2):\n    y = jnp.log(x)\n    print(i, y)",
+    "of a name that a function has for itself": GIVEN + "print(y)\ndef other():\n    y = 3",
 }
 FROM_ITSELF = {
     "in a loop": "y = -jnp.ones(3)\nfor i in range(2):\n    y = jnp.log(y)\ny",

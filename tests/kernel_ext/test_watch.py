@@ -79,7 +79,7 @@ def test_a_very_long_program_says_so(shell) -> None:
 def test_a_watch_that_fails_says_so_and_the_trace_goes_on(shell, monkeypatch: pytest.MonkeyPatch) -> None:
     from jitscope_kernel import watch
 
-    monkeypatch.setattr(watch, "_loop_at", lambda *_: 1 / 0)
+    monkeypatch.setattr(watch, "_loop_around", lambda *_: 1 / 0)
     ran = shell.cell(
         body("def f(x):\n    for i in range(1200):\n        x = jnp.sin(x)\n    return x\nf(jnp.ones(3)).shape")
     )

@@ -7,8 +7,8 @@ import itertools
 import pytest
 from hypothesis import given, strategies as st
 
-from jitscope_scope.advise.diagnostic import Edit, Span, applied
 from jitscope_scope.observe import fix_document
+from jitscope_scope.source_code.edits import Edit, Span, applied
 from jitscope_widgets.documents import Fix
 from jitscope_widgets.documents.checking import DocumentError, problems
 from jitscope_widgets.fixes import after, difference, fix_html, fix_text

@@ -1,7 +1,8 @@
 """Advice on sharp bits: found in the code, while tracing, in what was compiled again, and in runs; at the line, with a fix."""
 
+from ..source_code.edits import Edit, Span
 from .catalogue import CATALOGUE
-from .diagnostic import Diagnostic, Edit, Fix, Span, distinct, together
+from .diagnostic import Diagnostic, Fix, distinct, together
 from .look import look
 from .silencing import heard, silencer
 from .why import WHY

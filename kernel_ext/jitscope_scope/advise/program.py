@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ..source_code.text import Cell
 from .code.ipython import Python, no_python, without_magics
 from .code.newer import needed
-from .code.text import Cell
 
 
 _SPLIT = re.compile(r"^# %%", re.MULTILINE)

@@ -10,7 +10,8 @@ import io
 import re
 import tokenize
 
-from .diagnostic import Diagnostic, Edit, Span
+from ..source_code.edits import Edit, Span
+from .diagnostic import Diagnostic
 
 
 _COMMENT = re.compile(r"#\s*jitscope:\s*ok(?:\s+([\w\s,-]+))?")

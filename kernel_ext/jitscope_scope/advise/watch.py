@@ -11,9 +11,10 @@ from jitscope.core import config, notices, source
 
 from .. import jaxwatch
 from ..observe.ledger import Ledger, Row, ledger as session_ledger
+from ..source_code.edits import Span
 from ..source_code.names import imported_in
 from .catalogue import CATALOGUE
-from .diagnostic import Diagnostic, Fix, Span, distinct
+from .diagnostic import Diagnostic, Fix, distinct
 from .run import squares
 from .run.captures import Captures
 from .run.errors import explained, in_text_of_error, says_what_is_meant, whole_call

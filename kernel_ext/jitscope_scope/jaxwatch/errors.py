@@ -19,7 +19,7 @@ from jitscope.core.unfinished_traces import LAST, MOST, UnfinishedTrace
 from ..observe.positions import CellOf, no_cell
 from ..observe.stacks import is_installed
 from ..observe.stopped import stopped_document
-from ..source_code.rewrites import path_at
+from ..source_code.places import path_at
 from . import private
 from .library_arguments import renamed
 from .retracing import raised_by_jax, remembered

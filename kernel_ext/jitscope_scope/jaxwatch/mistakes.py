@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 from jitscope.core import call_sites, source
 from jitscope.core.source import Position, is_internal
 
-from ..source_code.function_nodes import position_of_result, result_of
-from ..source_code.rewrites import path_at
+from ..source_code.places import path_at, position_of_result, result_of
 from . import private
 from .walking import is_closed
 

@@ -13,7 +13,8 @@ from jitscope.core.source import Position
 from jitscope.core.unfinished_traces import UnfinishedTrace, unfinished
 from jitscope.core.words import cut
 
-from ..source_code.rewrites import path_at, within
+from ..source_code.places import path_at
+from ..source_code.rewrites import within
 from .graph import jaxpr_graph
 from .positions import CellOf, no_cell, position_document, positions_of, sendable
 from .stacks import is_installed

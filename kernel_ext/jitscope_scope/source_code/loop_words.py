@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import itertools
 
+from .bindings import stores
+
 
 def collected(counts: list[ast.expr]) -> str:
     """What to do where values are collected in a loop with traced bounds."""
@@ -43,9 +45,7 @@ def leaving(node: ast.If, path: list[ast.AST], test: str) -> str:
 
 def in_while_loop(loop: ast.While, test: str) -> str:
     """How a `while` becomes a `lax.while_loop`, with the names that it gives values to."""
-    changed = dict.fromkeys(
-        n.id for one in loop.body for n in ast.walk(one) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-    )
+    changed = dict.fromkeys(one.id for one in stores(*loop.body))
     names = ", ".join(f"`{name}`" for name in changed) or "what the loop changes"
     return f"make it a `lax.while_loop` over {names}: one function of these gives `{test}`, another their next values"
 

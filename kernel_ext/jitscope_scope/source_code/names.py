@@ -18,6 +18,8 @@ from typing import Any
 
 from jitscope.core import source
 
+from .tree import below, tree_of
+
 
 _LIBRARIES = ("jitscope", "jax")
 
@@ -81,10 +83,10 @@ class Names:
 
     def knows(self, text: str) -> bool:
         """Whether the library's names in a program's text (`jnp`, `lax`, `jax`, `np`) mean here what they usually do."""
-        try:
-            used = {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
-        except SyntaxError:
+        tree = tree_of(text)
+        if tree is None:
             return False
+        used = {node.id for node in below(tree) if isinstance(node, ast.Name)}
         return all(self.table.get(name) == dotted for name, dotted in USUAL.items() if name in used)
 
     def _called(self, dotted: str, library: str) -> str:
@@ -127,12 +129,8 @@ def imported(values: Mapping[str, Any]) -> Names:
 
 def imported_by(text: str, known: Names | None = None) -> Names:
     """The imports of a program's text, which may be no Python (then there are none), beside those that are known."""
-    names = Names(known)
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
-        return names
-    for node in ast.walk(tree):
+    names, tree = Names(known), tree_of(text)
+    for node in below(tree) if tree is not None else ():
         names.learn(node)
     return names
 

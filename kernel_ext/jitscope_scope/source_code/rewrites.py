@@ -13,10 +13,11 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from jitscope.core.source import Position, parsed
+from jitscope.core.source import Position
 
 from .choosing import chosen
 from .loop_words import RAISING, collected, grows, in_while_loop, leaving, raises
+from .places import path_at
 from .slice_length import length_of
 
 
@@ -65,25 +66,6 @@ def rewritten(path: list[ast.AST], asked: str) -> Rewrite | None:
     `asked` says what Python wanted: a "bool", "index", "number" or "array" of a traced value, or to use it as the bound of a
     "slice", as a "mask", or for "assignment" to elements."""
     return _REWRITES[asked](path) if path else None
-
-
-def path_at(position: Position) -> list[ast.AST]:
-    """The nodes around a position, the innermost first; none where there is no source."""
-    tree = parsed(position.file)
-    start, end = (position.line, position.column), (position.end_line, position.end_column)
-    found: list[ast.AST] = []
-    todo: list[ast.AST] = [] if tree is None else [tree]
-    while todo:
-        node = todo.pop()
-        if not isinstance(node, ast.Module):
-            if not isinstance(node, (ast.expr, ast.stmt)):
-                todo += ast.iter_child_nodes(node)
-                continue
-            if (node.lineno, node.col_offset) > start or (node.end_lineno, node.end_col_offset) < end:  # pyright: ignore
-                continue
-        found.append(node)
-        todo = list(ast.iter_child_nodes(node))
-    return found[::-1]
 
 
 # A truth value -------------------------------------------------------------------------------------------------------

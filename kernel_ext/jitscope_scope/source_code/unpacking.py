@@ -7,7 +7,7 @@ import re
 
 from jitscope.core.source import Position
 
-from .function_nodes import node_of_function
+from .places import node_of_function
 
 
 def unpacked(where: Position | None, path: str) -> str:

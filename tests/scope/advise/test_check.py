@@ -23,9 +23,9 @@ from jitscope_kernel.check import answered, check
 from jitscope_kernel.checking_answers import PlacedDiagnostic, text
 from jitscope_scope.advise import CATALOGUE
 from jitscope_scope.advise.code.newer import needed
-from jitscope_scope.advise.diagnostic import applied, moved
 from jitscope_scope.advise.program import read
 from jitscope_scope.advise.run.values import look_at_run
+from jitscope_scope.source_code.edits import applied, moved
 from tests.extent import one_in
 from tests.scope.advise.programs import HEADER, Program, programs
 from tests.scope.advise.test_look import begins_well

@@ -7,9 +7,9 @@ import pytest
 import jitscope
 from jitscope_scope.advise import look
 from jitscope_scope.advise.code.ipython import python_of
-from jitscope_scope.advise.code.text import Cell
-from jitscope_scope.advise.diagnostic import applied
 from jitscope_scope.advise.program import of_cells
+from jitscope_scope.source_code.edits import applied
+from jitscope_scope.source_code.text import Cell
 from tests.scope.advise.programs import HEADER, Program, programs
 
 

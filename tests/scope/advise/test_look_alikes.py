@@ -8,8 +8,8 @@ import ast
 import pytest
 
 from jitscope_scope.advise import look
-from jitscope_scope.advise.code.text import Code
 from jitscope_scope.advise.program import of_cells
+from jitscope_scope.source_code.text import Code
 
 
 JAX = "import jax, time, functools\nimport jax.numpy as jnp\nimport numpy as np\nfrom jax import lax\n"

@@ -13,7 +13,7 @@ import pytest
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import find_nan, lax
-from jitscope_scope.advise.diagnostic import Edit, Span, applied
+from jitscope_scope.source_code.edits import Edit, Span, applied
 from jitscope_widgets import validate
 from tests.programs import lstm, resnet, transformer
 

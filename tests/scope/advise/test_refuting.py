@@ -9,8 +9,9 @@ import pytest
 from jitscope_kernel.check import check
 from jitscope_kernel.checking_cells import run_cells
 from jitscope_kernel.checking_files import run_file
-from jitscope_scope.advise import Diagnostic, Span
+from jitscope_scope.advise import Diagnostic
 from jitscope_scope.advise.program import read
+from jitscope_scope.source_code.edits import Span
 from tests.scope.advise.programs import HEADER
 from tests.scope.advise.test_check import notebook, ran
 

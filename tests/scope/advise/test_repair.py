@@ -20,9 +20,10 @@ import jitscope.lax
 import jitscope.numpy
 from jitscope.core.unfinished_traces import unfinished
 from jitscope_scope import observe
-from jitscope_scope.advise.diagnostic import Fix, applied
+from jitscope_scope.advise.diagnostic import Fix
 from jitscope_scope.advise.repair import repaired
 from jitscope_scope.advise.run.errors import explained
+from jitscope_scope.source_code.edits import applied
 from jitscope_widgets import validate
 from tests.extent import examples
 

@@ -20,13 +20,13 @@ import pytest
 
 import jitscope as jx
 from jitscope.core.dtypes import short_name
-from jitscope_scope.advise.diagnostic import Edit, Span, applied
 from jitscope_scope.advise.recompiling import edited
 from jitscope_scope.observe.differences import strong_number
 from jitscope_scope.observe.ledger import Ledger
 from jitscope_scope.observe.recompiling.cards import FileEdit, recompilations_document
 from jitscope_scope.observe.recompiling.groups import groups
 from jitscope_scope.observe.recorded_calls import Recorder, recorder
+from jitscope_scope.source_code.edits import Edit, Span, applied
 from tests.scope.edited_programs import PROGRAMS
 from tests.scope.recompiling_programs import HEADER
 

@@ -21,7 +21,6 @@ from jitscope.backend.tracing import TraceKey
 from jitscope.core.avals import ShapedArray
 from jitscope.core.config import Settings, override
 from jitscope_scope import observe
-from jitscope_scope.advise.diagnostic import Edit, Span, applied
 from jitscope_scope.advise.recompiling import checking, edited
 from jitscope_scope.advise.recompiling.rowwise import result_axis
 from jitscope_scope.advise.run.misses import missed
@@ -32,6 +31,7 @@ from jitscope_scope.observe.recompiling.groups import groups
 from jitscope_scope.observe.recompiling.remedies import remedy
 from jitscope_scope.observe.recompiling.stale import stale, stale_cards
 from jitscope_scope.observe.recorded_calls import recorder
+from jitscope_scope.source_code.edits import Edit, Span, applied
 from jitscope_widgets import validate
 from tests.scope.recompiling_programs import HEADER, PROGRAMS, QUIET
 from tests.scope.redefinitions import CHANGES

@@ -1,12 +1,12 @@
-"""The arguments of functions: their names, and those that a transformation leaves what a call gives."""
+"""The arguments of functions that a transformation leaves what a call gives."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
 
-from .forms import keyword
-from .text import Function
+from ...source_code.parameters import keyword, parameters, positional
+from ...source_code.tree import Function
 
 
 def rest(function: Function, bound: frozenset[str]) -> list[str]:
@@ -14,41 +14,23 @@ def rest(function: Function, bound: frozenset[str]) -> list[str]:
     return [name for name in parameters(function) if name not in bound]
 
 
-def parameters(function: Function) -> list[str]:
-    """The names of all arguments, in order."""
-    a = function.args
-    rest = [one.arg for one in (a.vararg, a.kwarg) if one is not None]
-    return [*(one.arg for one in (*a.posonlyargs, *a.args)), *(one.arg for one in a.kwonlyargs), *rest]
-
-
-def defaulted(function: Function) -> frozenset[str]:
-    """The arguments that have a default: where a call does not give them, they stay what the default is."""
-    a = function.args
-    positional = [one.arg for one in (*a.posonlyargs, *a.args)]
-    named = [one.arg for one, default in zip(a.kwonlyargs, a.kw_defaults) if default is not None]
-    return frozenset([*positional[len(positional) - len(a.defaults) :], *named])
-
-
 def static_names(
     function: Function, keywords: list[ast.keyword], bound: frozenset[str] = frozenset(), before: Sequence[str] = ()
 ) -> frozenset[str]:
     """The arguments that `static_argnums`, `static_argnames` or `nondiff_argnums` name; those that are `bound` do not count,
     those that stand `before` the function's do."""
-    if any(keyword.arg == "auto_static" for keyword in keywords):
+    if any(one.arg == "auto_static" for one in keywords):
         return frozenset(parameters(function))
     names: set[str] = set()
-    positional = [
-        *before,
-        *(one.arg for one in (*function.args.posonlyargs, *function.args.args) if one.arg not in bound),
-    ]
+    places = [*before, *(one for one in positional(function) if one not in bound)]
     for one in keywords:
         if one.arg not in ("static_argnums", "static_argnames", "nondiff_argnums", "static_broadcasted_argnums"):
             continue
         for value in _constants(one.value):
             if isinstance(value, str):
                 names.add(value)
-            elif isinstance(value, int) and -len(positional) <= value < len(positional):
-                names.add(positional[value])
+            elif isinstance(value, int) and -len(places) <= value < len(places):
+                names.add(places[value])
     return frozenset(names)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from typing import Generic, TypeVar
 
-from .text import Code
-from .tree import below
+from ...source_code.text import Code
+from ...source_code.tree import below
 
 
 T = TypeVar("T")

@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from .text import Function
-from .tree import below
+from ...source_code.tree import Function, below
 
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from ...source_code.tree import Function
 from .functions import TracedFunction
-from .text import Function
 from .values import Kind
 
 

@@ -4,43 +4,6 @@ from __future__ import annotations
 
 import ast
 
-from .tree import below
-
-
-def pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
-    """What an assignment gives each of its targets: `a, b = 1, 2`."""
-    match target, value:
-        case ast.Tuple(elts=targets), ast.Tuple(elts=values) if len(targets) == len(values):
-            return list(zip(targets, values))
-    return [(target, value)]
-
-
-def stored(node: ast.AST) -> set[str]:
-    """The names that a statement, a target or a function's body gives a value."""
-    return {n.id for n in below(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-
-
-def read(node: ast.AST) -> set[str]:
-    """The names whose values it reads."""
-    return {n.id for n in below(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
-
-
-def root_name(path: ast.AST) -> str:
-    """The name that a path such as `params["w"].x` begins with; "" where it begins with none."""
-    while isinstance(path, ast.Attribute | ast.Subscript):
-        path = path.value
-    return path.id if isinstance(path, ast.Name) else ""
-
-
-def bound(function: ast.AST) -> set[str]:
-    """The same, and the arguments."""
-    return stored(function) | {a.arg for a in below(function) if isinstance(a, ast.arg)}
-
-
-def keyword(call: ast.Call, name: str) -> ast.expr | None:
-    """What a call gives an argument by name."""
-    return next((k.value for k in call.keywords if k.arg == name), None)
-
 
 def is_container(node: ast.expr) -> bool:
     match node:

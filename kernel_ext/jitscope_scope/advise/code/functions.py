@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from .arguments import handed_on, parameters, rest, static_names, unmapped
+from ...source_code.parameters import argument_for, is_generator, parameters, positional
+from ...source_code.text import Cell, Code
+from ...source_code.tree import Function
+from .arguments import handed_on, rest, static_names, unmapped
 from .definitions import Definitions
 from .each_time import EACH_TIME, compiled_within
 from .libraries import Libraries
-from .text import Cell, Code, Function
-from .tree import below
 
 
 @dataclass(frozen=True)
@@ -216,12 +217,13 @@ class Functions:
         key = (function, name)
         if key not in self._arguments:
             self._arguments[key] = None  # of a call in its own body
-            given = [
+            places = positional(function)
+            found = [
                 self.instance(value, call)
                 for call in self._calls.get(function, ())
-                for value in _given(function, name, call)
+                if (value := argument_for(call, name, places)) is not None
             ]
-            self._arguments[key] = given[0] if given and all(one is given[0] for one in given) else None
+            self._arguments[key] = found[0] if found and all(one is found[0] for one in found) else None
         return self._arguments[key]
 
     @cached_property
@@ -235,7 +237,9 @@ class Functions:
 
     def given(self, function: Function, name: str) -> list[ast.expr]:
         """What the calls of a function that the program shows give an argument."""
-        return [value for call in self._calls.get(function, ()) for value in _given(function, name, call)]
+        places = positional(function)
+        found = (argument_for(call, name, places) for call in self._calls.get(function, ()))
+        return [one for one in found if one is not None]
 
     @cached_property
     def _made(self) -> dict[tuple[ast.AST, str], ast.Call]:
@@ -469,7 +473,7 @@ class Functions:
             isinstance(node, ast.FunctionDef)
             and isinstance(self.code.parents.get(node), ast.Module)
             and bool(parameters(node))
-            and not any(isinstance(inner, ast.Yield | ast.YieldFrom) for inner in below(node))
+            and not is_generator(node)
         )
         if not plain or cell is None or not cell.compiles(node.name) or self._libraries.left_alone(node, cell):
             return None
@@ -543,12 +547,6 @@ class Functions:
     def _method(self, node: ast.expr, at: ast.AST) -> list[tuple[Function, frozenset[str]]]:
         function = self.of_object(node, at) or self.applied(node, at)
         return [(function, frozenset(parameters(function)[:1]))] if function is not None else []
-
-
-def _given(function: Function, name: str, call: ast.Call) -> list[ast.expr]:
-    """What a call gives a function's argument."""
-    given = dict(zip(parameters(function), call.args)) | {k.arg: k.value for k in call.keywords if k.arg}
-    return [given[name]] if name in given else []
 
 
 def _given_options(traced: TracedFunction, call: ast.Call, before: Sequence[str] = ()) -> TracedFunction:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 
+from ...source_code.bindings import pairs, root_name, stored
+from ...source_code.parameters import parameters
+from ...source_code.text import Code
+from ...source_code.tree import Function
 from . import forms
-from .arguments import parameters
 from .functions import Functions
-from .text import Code, Function
 from .values import Kind, gives_array
 
 
@@ -28,7 +30,7 @@ class Holders:
         for node in code.of(ast.Assign, ast.AnnAssign):
             if node.value is not None:
                 for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-                    for one, value in forms.pairs(target, node.value):
+                    for one, value in pairs(target, node.value):
                         self._note(one, value)
 
     def _note(self, target: ast.expr, value: ast.expr) -> None:
@@ -40,7 +42,7 @@ class Holders:
             self._generators.add(self._holder(target))
 
     def _holder(self, path: ast.expr) -> Holder:
-        name, source = forms.root_name(path), self._code.source(path)
+        name, source = root_name(path), self._code.source(path)
         if name == "self" and not isinstance(path, ast.Name):
             return next((one for one in self._code.around(path) if isinstance(one, ast.ClassDef)), None), source
         return self._code.scopes.binding(name, path), source
@@ -83,7 +85,7 @@ class Holders:
             one.target.id for one in owner.body if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)
         }
         functions = {one.name for one in owner.body if isinstance(one, ast.FunctionDef)}
-        return named | functions | {n for one in owner.body if isinstance(one, ast.Assign) for n in forms.stored(one)}
+        return named | functions | stored(*(one for one in owner.body if isinstance(one, ast.Assign)))
 
     def _is_array(self, value: ast.expr) -> bool:
         match value:

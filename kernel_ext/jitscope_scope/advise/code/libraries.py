@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from .text import Cell, Code
+from ...source_code.text import Cell, Code
 
 
 JAX, JITSCOPE = "jax", "jitscope"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from ...source_code.text import Code
+from ...source_code.tree import below
 from .forms import expects_error
 from .functions import TracedFunction
-from .text import Code
-from .tree import below
 
 
 def is_to_fail(traced: TracedFunction, code: Code) -> bool:

@@ -8,10 +8,10 @@ import functools
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from ...source_code.scopes import Scopes
+from ...source_code.tree import below
 from .ipython import python_of
 from .libraries import FOR_JAX, JITSCOPE
-from .scopes import Scopes
-from .tree import below
 
 
 _LIBRARIES = FOR_JAX | {JITSCOPE}

@@ -15,12 +15,12 @@ from types import CodeType, FunctionType
 from jitscope.core import records
 from jitscope.core.source import Position
 
-from .text import first_line
+from ...source_code.tree import first_line
 
 
 def holding(path: Sequence[ast.AST], where: Position) -> list[FunctionType]:
     """The live functions whose code holds the line: the one it stands in, and those around it. `path` is that of
-    `source_code.rewrites.path_at`."""
+    `source_code.places.path_at`."""
     lines = {first_line(n) for n in path if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)}
     return [
         x

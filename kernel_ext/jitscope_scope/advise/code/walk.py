@@ -12,14 +12,14 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
+from ...source_code.parameters import default_values, parameters, positional
+from ...source_code.text import Code
+from ...source_code.tree import Function, below
 from . import forms, values
-from .arguments import defaulted, parameters
 from .events import Event, Region
 from .functions import Functions, TracedFunction
 from .holders import Holders
 from .raising import is_to_fail
-from .text import Code, Function
-from .tree import below
 from .values import Kind, joined
 
 
@@ -83,7 +83,7 @@ class Walk:
             for n in traced.unsure
             if not (given := self.functions.given(function, n)) or not self._traced.issuperset(given)
         }
-        return traced.static | defaulted(function) | unsure
+        return traced.static | {*default_values(function)} | unsure
 
     def _is_array(self, function: Function, name: str) -> bool:
         """Whether all calls give an argument an array, for all that was walked so far."""
@@ -134,7 +134,7 @@ class Walk:
             case ast.AnnAssign(target=target, value=ast.expr() as value):
                 self._assign(target, self.value(value, scope, region), scope, region, value)
             case ast.AugAssign(target=target, value=value):
-                kind = self._arithmetic([self._loaded(target, scope, region), self.value(value, scope, region)])
+                kind = self._arithmetic([self.value(target, scope, region), self.value(value, scope, region)])
                 self._assign(target, kind, scope, region, None)
             case ast.Return(value=value):
                 results.append(self.value(value, scope, region) if value is not None else Kind.STATIC)
@@ -242,9 +242,6 @@ class Walk:
     @staticmethod
     def _part(kind: Kind) -> Kind:
         return Kind.TREE if kind.is_traced else kind if kind in (Kind.ARRAY, Kind.NUMPY) else Kind.UNKNOWN
-
-    def _loaded(self, target: ast.expr, scope: Scope, region: Region) -> Kind:
-        return self.value(target, scope, region) if not isinstance(target, ast.Starred) else Kind.UNKNOWN
 
     def _each(self, target: ast.expr, iterated: ast.expr, kind: Kind, scope: Scope, region: Region) -> None:
         """What a loop gives its target: the keys of a dict are no arrays."""
@@ -579,7 +576,9 @@ class Walk:
             return Kind.UNKNOWN
         names = parameters(function)[len(bound) :]
         kinds: Scope = dict.fromkeys(names, Kind.STATIC)
-        kinds.update(zip(names, given))
+        kinds.update(zip(positional(function)[len(bound) :], given[: len(node.args)]))
+        if function.args.vararg is not None:
+            kinds[function.args.vararg.arg] = Kind.UNKNOWN
         kinds.update({k.arg: kind for k, kind in zip(node.keywords, given[len(node.args) :]) if k.arg in kinds})
         if not any(kind.is_traced for kind in kinds.values()):
             kinds = dict.fromkeys(kinds, Kind.UNKNOWN)

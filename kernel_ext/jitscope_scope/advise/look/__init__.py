@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from ...source_code.names import Names
+from ...source_code.text import Cell, Code
 from ..catalogue import CATALOGUE
-from ..code.text import Cell, Code
 from ..code.walk import Event, Walk
 from ..diagnostic import Diagnostic, distinct
 from ..silencing import heard

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from ..code.arguments import parameters
+from ...source_code.parameters import argument_for, parameters, positional
+from ...source_code.tree import Function
 from ..code.forms import VALUE_TYPES, choices
-from ..code.text import Function
 from ..code.values import METHODS, Kind, gives_array
 from ..code.walk import Event, Walk
 from ..diagnostic import Diagnostic, Fix
@@ -121,14 +121,10 @@ def _flag(event: Event, walk: Walk) -> Diagnostic | None:
 
 
 def _given_flag(function: Function, name: str, walk: Walk) -> bool:
-    positional = [*function.args.posonlyargs, *function.args.args]
-    at = next((i for i, a in enumerate(positional) if a.arg == name), None)
     for call in walk.code.of(ast.Call):
         made = walk.functions.compiled_at(call)
         if made is not None and made.function is function and name not in made.static:
-            given = {k.arg: k.value for k in call.keywords}
-            value = given.get(name) or (call.args[at] if at is not None and at < len(call.args) else None)
-            if _is_flag(value):
+            if _is_flag(argument_for(call, name, positional(function))):
                 return True
     return False
 

@@ -7,9 +7,9 @@ import ast
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeGuard
 
-from ..code.forms import keyword
-from ..code.text import Code
-from ..code.tree import below
+from ...source_code.parameters import keyword
+from ...source_code.text import Code
+from ...source_code.tree import below
 from ..code.walk import Walk
 from ..diagnostic import Diagnostic, Fix
 from .making import diagnostic

@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ..code.text import Function
-from ..code.tree import below
+from ...source_code.tree import Function, below
 from ..code.walk import Event, Walk
 from ..diagnostic import Diagnostic
 from .making import diagnostic

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ..code.text import Code
+from ...source_code.text import Code
 from ..code.values import Kind
 from ..code.walk import Event, Walk
 from ..diagnostic import Diagnostic, Fix

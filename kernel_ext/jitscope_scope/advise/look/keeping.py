@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ..code.forms import stored
-from ..code.text import Function
+from ...source_code.bindings import stored
+from ...source_code.parameters import default_values
+from ...source_code.tree import Function
 from ..code.values import gives_array
 from ..code.walk import Event, Walk
 from ..diagnostic import Diagnostic
@@ -38,12 +39,7 @@ def defaults(event: Event, walk: Walk) -> Iterator[Diagnostic]:
 
 def _mutable(function: ast.FunctionDef, name: str) -> bool:
     """Whether the default of a parameter is a list, a dict or a set that is made with the function."""
-    positional = [*function.args.posonlyargs, *function.args.args]
-    given = [
-        *zip(reversed(positional), reversed(function.args.defaults)),
-        *zip(function.args.kwonlyargs, function.args.kw_defaults),
-    ]
-    return any(arg.arg == name and _is_container(default) for arg, default in given)
+    return _is_container(default_values(function).get(name))
 
 
 def _is_container(node: ast.expr | None) -> bool:

@@ -10,11 +10,11 @@ from typing import Literal
 
 from jitscope.core.words import counted, root_of
 
-from ..code.arguments import parameters
-from ..code.forms import bound, keyword, stored
+from ...source_code.bindings import bound, stored
+from ...source_code.parameters import keyword, parameters
+from ...source_code.text import Code
+from ...source_code.tree import Function, below, children
 from ..code.functions import TracedFunction
-from ..code.text import Code, Function
-from ..code.tree import below, children
 from ..code.walk import Walk
 from ..diagnostic import Diagnostic, Fix
 from .making import diagnostic, short

@@ -7,10 +7,11 @@ from dataclasses import replace
 
 from jitscope.core.words import cut, sentence
 
+from ...source_code.edits import Edit
 from ...source_code.rewrites import rewritten
+from ...source_code.text import Code
 from ..catalogue import Severity
-from ..code.text import Code
-from ..diagnostic import Diagnostic, Edit, Fix
+from ..diagnostic import Diagnostic, Fix
 
 
 def diagnostic(

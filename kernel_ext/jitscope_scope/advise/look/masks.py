@@ -5,10 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ..code.arguments import parameters
-from ..code.forms import keyword
+from ...source_code.parameters import keyword, parameters
+from ...source_code.tree import Function
 from ..code.functions import TracedFunction
-from ..code.text import Function
 from ..code.walk import Walk
 from ..diagnostic import Diagnostic
 from .making import diagnostic, short

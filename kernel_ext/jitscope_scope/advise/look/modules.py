@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ..code.arguments import parameters
-from ..code.forms import keyword, root_name
+from ...source_code.bindings import root_name
+from ...source_code.edits import Edit
+from ...source_code.parameters import keyword, parameters
+from ...source_code.tree import Function, below
 from ..code.functions import TracedFunction
-from ..code.text import Function
-from ..code.tree import below
 from ..code.walk import Walk
-from ..diagnostic import Diagnostic, Edit, Fix
+from ..diagnostic import Diagnostic, Fix
 from .making import diagnostic
 from .updates import has_variables
 

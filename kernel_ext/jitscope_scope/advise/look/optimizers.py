@@ -8,11 +8,12 @@ from typing import NamedTuple
 
 from jitscope.core.words import root_of
 
-from ..code.forms import keyword, read, stored
-from ..code.text import Function
-from ..code.tree import below
+from ...source_code.bindings import read, stored, stores
+from ...source_code.edits import Edit
+from ...source_code.parameters import argument_for, keyword, parameters, positional
+from ...source_code.tree import Function, below
 from ..code.walk import Walk
-from ..diagnostic import Diagnostic, Edit, Fix
+from ..diagnostic import Diagnostic, Fix
 from .making import diagnostic, short
 
 
@@ -90,8 +91,7 @@ def _results(function: ast.FunctionDef) -> list[ast.expr]:
 
 def _returned_at(step: _Step, function: ast.FunctionDef) -> int | None:
     """At which place a function that has the state as an argument returns the new one."""
-    given = [one.arg for one in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)]
-    if not isinstance(step.state, ast.Name) or step.state.id not in given:
+    if not isinstance(step.state, ast.Name) or step.state.id not in parameters(function):
         return None
     names = [one.id if isinstance(one, ast.Name) else "" for one in _results(function)]
     return names.index(step.later) if names.count(step.later) == 1 else None
@@ -117,11 +117,8 @@ def _calls_in_loops(
 
 def _given(step: _Step, function: ast.FunctionDef, call: ast.Call) -> ast.expr | None:
     """What a call gives a function for the state."""
-    names = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
     root = root_of(ast.unparse(step.state)) if step.state is not None else ""
-    at = names.index(root) if root in names else len(call.args)
-    plain = not any(isinstance(one, ast.Starred) for one in call.args)
-    return call.args[at] if plain and at < len(call.args) else keyword(call, root)
+    return argument_for(call, root, positional(function))
 
 
 def _is_read(name: ast.Name, walk: Walk) -> bool:
@@ -256,16 +253,15 @@ def _is_one(
     """Whether a call in a loop gives the state by a name that the loop gives nothing but the state itself, or the function has it from
     outside."""
     root = root_of(ast.unparse(step.state)) if step.state is not None else ""
-    names = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
-    if root not in names:
+    places = positional(function)
+    if root not in places:
         return True
-    at = names.index(root)
-    value = call.args[at] if at < len(call.args) else keyword(call, root)
+    value = argument_for(call, root, places)
     if not isinstance(value, ast.Name | ast.Attribute):
         return False
-    given = root_of(ast.unparse(value))
-    return given not in stored(loop) or (
-        isinstance(value, ast.Name) and _comes_back(root, function, given, statement, loop)
+    name = root_of(ast.unparse(value))
+    return name not in stored(loop) or (
+        isinstance(value, ast.Name) and _comes_back(root, function, name, statement, loop)
     )
 
 
@@ -275,11 +271,9 @@ def _comes_back(
     """Whether all that a loop gives a name is what the function was called with: `p, s = step(p, s)`, of `return q, s`."""
     targets = statement.targets[0].elts if isinstance(statement.targets[0], ast.Tuple) else []
     places = [i for i, one in enumerate(targets) if isinstance(one, ast.Name) and one.id == given]
-    stores = [
-        one for one in below(loop) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store) and one.id == given
-    ]
+    given_to = [one for one in stores(loop) if one.id == given]
     returns = [one.value for one in below(function) if isinstance(one, ast.Return)]
-    if len(places) != 1 or len(stores) != 1 or root in stored(function) or not returns:
+    if len(places) != 1 or len(given_to) != 1 or root in stored(function) or not returns:
         return False
     return all(
         isinstance(value, ast.Tuple)

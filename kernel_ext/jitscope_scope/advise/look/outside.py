@@ -7,11 +7,11 @@ import functools
 import itertools
 from collections.abc import Callable, Iterator
 
-from ..code.arguments import parameters
-from ..code.forms import read, stored
+from ...source_code.bindings import given_by, read, stored
+from ...source_code.parameters import parameters
+from ...source_code.text import Code
+from ...source_code.tree import Function, below
 from ..code.functions import TracedFunction
-from ..code.text import Code, Function
-from ..code.tree import below
 from ..code.values import gives_static
 from ..code.walk import Walk
 from ..diagnostic import Diagnostic, Fix
@@ -418,6 +418,4 @@ def _is_asked_about(node: ast.Name, code: Code) -> bool:
 
 
 def _stores(node: ast.AST, name: str) -> bool:
-    return any(
-        isinstance(one, ast.Name) and one.id == name and isinstance(one.ctx, ast.Store | ast.Del) for one in below(node)
-    )
+    return any(name in given_by(one) for one in below(node))

@@ -7,8 +7,9 @@ import itertools
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from ..code.text import Code
-from ..diagnostic import Diagnostic, Edit, Fix, applied, moved
+from ...source_code.edits import Edit, applied, moved
+from ...source_code.text import Code
+from ..diagnostic import Diagnostic, Fix
 
 
 Look = Callable[[Code], list[Diagnostic]]

@@ -6,10 +6,9 @@ import ast
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from ..code.arguments import parameters
-from ..code.forms import root_name, stored
-from ..code.text import Function
-from ..code.tree import below
+from ...source_code.bindings import bound, declared, root_name, stored
+from ...source_code.parameters import parameters
+from ...source_code.tree import Function, below
 from ..code.values import Kind
 from ..code.walk import Event, Walk
 from ..diagnostic import Diagnostic, Fix
@@ -373,28 +372,18 @@ def _leaking(walk: Walk, node: ast.AST, name: str) -> Diagnostic:
 def _is_local(name: str, event: Event, walk: Walk) -> bool:
     """Whether a name is bound by the function, by one inside it, or by one around it that is traced with it."""
     function, traced = event.region.function, event.region.traced
-    if function is None or name in _bound(function):
+    if function is None or name in _own(function):
         return function is not None
     if traced is None or function is traced.function:
         return False
     around = [one for one in walk.code.around(function) if isinstance(one, ast.FunctionDef | ast.Lambda)]
     if traced.function not in around:
         return False
-    return any(name in _bound(one) for one in around[: around.index(traced.function) + 1])
+    return any(name in _own(one) for one in around[: around.index(traced.function) + 1])
 
 
-def _bound(function: ast.AST) -> set[str]:
-    outer = {n for node in below(function) if isinstance(node, ast.Global | ast.Nonlocal) for n in node.names}
-    found: set[str] = set()
-    for node in below(function):
-        match node:
-            case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
-                found.add(name)
-            case ast.FunctionDef(name=name) | ast.ClassDef(name=name) if node is not function:
-                found.add(name)
-            case ast.alias(name=name, asname=asname):
-                found.add(asname or name.split(".")[0])
-    return found - outer
+def _own(function: ast.AST) -> set[str]:
+    return bound(function) - declared(function)
 
 
 def _bound_anew(name: str, function: ast.AST) -> bool:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ..code.arguments import parameters
-from ..code.forms import read
-from ..code.text import Function
+from ...source_code.bindings import read
+from ...source_code.parameters import parameters
+from ...source_code.tree import Function
 from ..code.walk import Walk
 from ..diagnostic import Diagnostic
 from .making import diagnostic

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ..code.arguments import parameters
-from ..code.forms import stored
-from ..code.text import Code
-from ..code.tree import below
+from ...source_code.bindings import stored
+from ...source_code.parameters import parameters
+from ...source_code.text import Code
+from ...source_code.tree import below
 from ..code.walk import Walk
 from ..diagnostic import Diagnostic, Fix
 from .making import diagnostic, short, short_call

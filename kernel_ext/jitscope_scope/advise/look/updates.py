@@ -7,10 +7,11 @@ import itertools
 import re
 from collections.abc import Iterator
 
-from ..code.arguments import parameters
-from ..code.forms import cuts_axes, stored
-from ..code.text import Code
-from ..code.tree import below
+from ...source_code.bindings import stored
+from ...source_code.parameters import parameters
+from ...source_code.text import Code
+from ...source_code.tree import below
+from ..code.forms import cuts_axes
 from ..code.values import METHODS, Kind
 from ..code.walk import Event, Walk
 from ..diagnostic import Diagnostic, Fix

@@ -21,7 +21,9 @@ from jitscope.core.axes import current_axes, use_axes
 from jitscope.core.jaxpr import ClosedJaxpr, Jaxpr, Literal
 from jitscope.core.source import Position
 
-from ...source_code import rewrites
+from ...source_code.bindings import reads
+from ...source_code.places import path_at
+from ...source_code.tree import FUNCTIONS, below
 from . import causes
 
 
@@ -303,23 +305,17 @@ def is_hidden(where: Position | None) -> bool:
     """Whether the code gives a value to a `where` alone, directly or by a name: what it does not take is no result."""
     if where is None:
         return False
-    path = rewrites.path_at(where)
+    path = path_at(where)
     if where_around(where) is not None:
         return True
     statement = next((node for node in path if isinstance(node, ast.stmt)), None)
     match statement:
         case ast.Assign(targets=[ast.Name(id=name)]):
-            outer = next(
-                (n for n in path if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)), rewrites.parsed(where.file)
-            )
-            read = _reads(outer, name)
-            given = [one for call in ast.walk(outer) if _is_where(call) for one in _reads(call, name)]  # pyright: ignore
+            outer = next((n for n in path if isinstance(n, FUNCTIONS)), path[-1])
+            read = [one for one in reads(outer) if one.id == name]
+            given = [one for call in below(outer) if _is_where(call) for one in reads(call)]
             return bool(read) and all(one in given for one in read)
     return False
-
-
-def _reads(node: Any, name: str) -> list[ast.Name]:
-    return [n for n in ast.walk(node) if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load)]
 
 
 def _is_where(node: ast.AST) -> bool:
@@ -328,7 +324,7 @@ def _is_where(node: ast.AST) -> bool:
 
 def where_around(where: Position) -> Position | None:
     """The call of `where` that a position stands in."""
-    path = rewrites.path_at(where)
+    path = path_at(where)
     for node in path:
         if isinstance(node, ast.Call) and _is_where(node):
             return where.at(node)

@@ -11,10 +11,10 @@ import numpy as np
 from jitscope.core import source
 from jitscope.core.source import Position
 
-from ...source_code import rewrites
-from ..code.text import Code
+from ...source_code.edits import Edit, applied
+from ...source_code.places import path_at
+from ...source_code.text import Code
 from ..code.trial import holding, rewritten, runs_elsewhere
-from ..diagnostic import Edit, applied
 from . import causes
 
 
@@ -51,7 +51,7 @@ def _proposals(report: Answer) -> Iterator[Proposal]:
         if position is None:
             continue
         try:
-            path = rewrites.path_at(position)
+            path = path_at(position)
             code = Code(source.code_of(position.file), position.file)
         except (SyntaxError, ValueError, RecursionError):
             continue
@@ -141,7 +141,7 @@ def _either(_: ast.AST) -> bool:
 def _mask(where: Position) -> tuple[str, Any] | None:
     """The condition of a `where`, and what tells whether an expression is in what it takes where that holds. (An expression that
     is in neither was given a name before: both are tried.)"""
-    path = rewrites.path_at(where)
+    path = path_at(where)
     call = next((n for n in path if isinstance(n, ast.Call) and len(n.args) == 3), None)
     if call is None or ast.unparse(call.func).rpartition(".")[2] != "where":
         return None
@@ -163,7 +163,7 @@ def _proof(report: Answer, position: Position, edits: tuple[Edit, ...]) -> str:
     if runs_elsewhere(position.file):
         return ""
     try:
-        functions = holding(rewrites.path_at(position), position)
+        functions = holding(path_at(position), position)
         text = applied(source.code_of(position.file), edits)
         with rewritten(functions, text, position.file) as changed:
             after = report.run_again() if changed else None

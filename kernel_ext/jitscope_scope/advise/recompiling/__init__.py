@@ -11,7 +11,7 @@ from jitscope.core.source import edits_typed, lines_of
 
 from ...observe.recompiling.cards import EditRefusal, FileEdit
 from ...observe.recompiling.groups import Group
-from ..diagnostic import Edit, applied
+from ...source_code.edits import Edit, applied
 from . import arguments, filling, hoisting, padding, statics
 from .checking import StillRuns, Wrong, prove
 from .sites import ProposedEdit, UncheckedEdit, silent_sites

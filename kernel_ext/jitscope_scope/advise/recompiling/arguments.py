@@ -7,10 +7,11 @@ from collections.abc import Sequence
 
 from ...observe.recompiling.groups import Group
 from ...observe.recompiling.replay import common_dtype
-from ..code.text import Code
-from ..diagnostic import Edit, Span
+from ...source_code.edits import Edit, Span
+from ...source_code.parameters import argument_for
+from ...source_code.text import Code
 from .checking import of_calls
-from .sites import ProposedEdit, Site, given_for, parameters_of, silent_sites, sites_of
+from .sites import ProposedEdit, Site, parameters_of, silent_sites, sites_of
 
 
 _KINDS = {"f": "float", "i": "int", "u": "uint", "c": "complex", "bf": "bfloat", "bool": "bool_"}
@@ -38,14 +39,14 @@ def converted(group: Group) -> ProposedEdit | None:
     edits: list[Edit] = []
     for site in sites:
         for path in group.paths:
-            argument = given_for(site.call, path, parameters)
+            argument = argument_for(site.call, path, parameters)
             if argument is None:
                 return None
             text = f"{numpy}.asarray({text_of(site.code, argument)}, {name})"
             edits.append(Edit(site.code.span(argument), text))
     code = sites[0].code
     for site in silent_sites(group, code):  # which may have had the program of a call that is converted
-        given = (given_for(site.call, path, parameters) for path in group.paths)
+        given = (argument_for(site.call, path, parameters) for path in group.paths)
         edits += [
             Edit(code.span(one), f"{numpy}.asarray({text_of(code, one)}, {name})") for one in given if one is not None
         ]

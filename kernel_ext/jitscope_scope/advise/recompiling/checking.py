@@ -26,9 +26,9 @@ from ...observe.ledger import Row
 from ...observe.recompiling.groups import Group
 from ...observe.recompiling.remedies import remedy
 from ...observe.recorded_calls import Lost, RecordedCall, recorder
-from ..code.text import Code
+from ...source_code.edits import Edit, Span, applied
+from ...source_code.text import Code
 from ..code.trial import runs_elsewhere, silence_of_output
-from ..diagnostic import Edit, Span, applied
 from ..repair.acting import acts
 from .sites import ProposedEdit, Site, UncheckedEdit, site_at
 

@@ -20,11 +20,12 @@ from jitscope.core.avals import ShapedArray
 from ...observe.ledger import Row
 from ...observe.recompiling.groups import Group
 from ...observe.structures import call_of
-from ..code.text import Code
-from ..diagnostic import Edit, Span
+from ...source_code.edits import Edit, Span
+from ...source_code.parameters import argument_for
+from ...source_code.text import Code
 from .arguments import alias, text_of
 from .checking import of_calls
-from .sites import ProposedEdit, Site, given_for, parameters_of, sites_of
+from .sites import ProposedEdit, Site, parameters_of, sites_of
 
 
 MOST_BYTES = 1 << 24
@@ -94,13 +95,13 @@ def _given(site: Site, texts: dict[str, str], parameters: Sequence[str], none: b
             keys.setdefault(found[1], {})[found[2]] = text
         elif not path.isidentifier():
             return
-        elif (argument := given_for(call, path, parameters)) is not None:
+        elif (argument := argument_for(call, path, parameters)) is not None:
             yield Edit(code.span(argument), _in_place_of_none(code, argument, text))
         elif call.args or call.keywords:
             last = max(code.span(one) for one in (*call.args, *call.keywords))
             yield Edit(Span(last.end_line, last.end_column, last.end_line, last.end_column), f", {path}={text}")
     for root, more in keys.items():
-        argument = given_for(call, root, parameters)
+        argument = argument_for(call, root, parameters)
         if argument is None:
             return
         yield from _in_place_of_parts(code, argument, more) if none else _beside_parts(code, argument, more)
@@ -155,7 +156,7 @@ def _of_one_kind(rows: list[Row]) -> ProposedEdit | None:
     (root,) = roots
     edits = []
     for site in sites:
-        argument = given_for(site.call, root, parameters_of(first))
+        argument = argument_for(site.call, root, parameters_of(first))
         if argument is None:
             return None
         edits.append(Edit(site.code.span(argument), f"{wanted}({text_of(site.code, argument)})"))

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from ...observe.recompiling.groups import Group
-from ..code.text import Code, first_line
-from ..diagnostic import Edit, Span, applied
+from ...source_code.bindings import bound, given_by, read
+from ...source_code.edits import Edit, Span, applied
+from ...source_code.parameters import default_values
+from ...source_code.text import Code
+from ...source_code.tree import FUNCTIONS, LOOPS, below, first_line
 from .checking import of_definition
 from .sites import ProposedEdit, Site, only_site
-
-
-_LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
 class FunctionMaker(NamedTuple):
@@ -116,16 +114,16 @@ def _with_parameters(
     own = function.args
     if own.vararg or own.kwonlyargs or own.kwarg or not own.args:
         return None
-    defaults = dict(zip([one.arg for one in own.args[len(own.args) - len(own.defaults) :]], own.defaults))
-    if set(defaults) != {name for name in names if hows.get(name) == "default"}:
+    known = default_values(function)
+    if set(known) != {name for name in names if hows.get(name) == "default"}:
         return None
     edits = []
     for argument in own.args:
-        if argument.arg in defaults:
-            span, default = code.span(argument), code.span(defaults[argument.arg])
+        if argument.arg in known:
+            span, default = code.span(argument), code.span(known[argument.arg])
             edits.append(Edit(Span(span.end_line, span.end_column, default.end_line, default.end_column), ""))
     last = code.span(own.args[-1])
-    new = "".join(f", {name}" for name in names if name not in defaults)
+    new = "".join(f", {name}" for name in names if name not in known)
     if new:
         edits.append(Edit(Span(last.end_line, last.end_column, last.end_line, last.end_column), new))
     return edits
@@ -139,7 +137,7 @@ def _moved(making: FunctionMaker, inner: list[Edit], freed: set[str]) -> tuple[s
     if outside is None:
         return None
     place = first_line(outside)
-    indent = code.lines[place - 1][: len(code.lines[place - 1]) - len(code.lines[place - 1].lstrip())]
+    indent = code.indent(place)
     where = "the loop" if isinstance(outside, (ast.For, ast.AsyncFor, ast.While)) else f"line {place}"
     words = f"Make the compiled function once, before {where}."
     if isinstance(node, ast.expr):
@@ -150,7 +148,7 @@ def _moved(making: FunctionMaker, inner: list[Edit], freed: set[str]) -> tuple[s
     if not _alone(code, node, first, last):
         return None
     text = _segment(code, Span(first, 0, last, len(code.lines[last - 1])), inner)
-    own = code.lines[first - 1][: len(code.lines[first - 1]) - len(code.lines[first - 1].lstrip())]
+    own = code.indent(first)
     lines = [indent + line.removeprefix(own) if line.strip() else line for line in text.split("\n")]
     return words, code, [Edit(Span(place, 0, place, 0), "\n".join(lines) + "\n"), Edit(Span(first, 0, last + 1, 0), "")]
 
@@ -183,43 +181,16 @@ def _alone(code: Code, node: ast.stmt, first: int, last: int) -> bool:
 
 def _outermost(code: Code, node: ast.AST, own: set[str]) -> ast.stmt | None:
     """The statement to move before: of the outermost loop or function round a node which binds no name that the node reads."""
-    reads = {name for name in _loads(node) if name not in own}
+    reads = read(node) - bound(node) - own
     found = None
     for around in code.around(node):
-        if not isinstance(around, _LOOPS + _FUNCTIONS):
+        inside = {around, *below(node)}
+        if not isinstance(around, LOOPS + FUNCTIONS):
             continue
-        if reads & _binds(around, node):
+        if reads & {name for one in below(around) if one not in inside for name in given_by(one)}:
             break
         found = around
     statement = code.statement_around(found) if found is not None else None
     while statement is not None and isinstance(code.parents.get(statement), ast.ClassDef):
         statement = code.statement_around(code.parents[statement])
     return statement
-
-
-def _loads(node: ast.AST) -> set[str]:
-    """The names that a piece of code reads from around it."""
-    read = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
-    return read - {n.arg for n in ast.walk(node) if isinstance(n, ast.arg)} - set(_stores(node, None))
-
-
-def _binds(around: ast.AST, without: ast.AST) -> set[str]:
-    return set(_stores(around, without))
-
-
-def _stores(node: ast.AST, without: ast.AST | None) -> Iterator[str]:
-    """The names that a piece of code gives values to, but for what stands in one part of it."""
-    todo = [node]
-    while todo:
-        one = todo.pop()
-        if one is without:
-            continue
-        if isinstance(one, ast.Name) and not isinstance(one.ctx, ast.Load):
-            yield one.id
-        elif isinstance(one, ast.arg):
-            yield one.arg
-        elif isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and one is not node:
-            yield one.name
-        elif isinstance(one, ast.alias):
-            yield (one.asname or one.name).split(".")[0]
-        todo += ast.iter_child_nodes(one)

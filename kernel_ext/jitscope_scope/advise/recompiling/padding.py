@@ -7,11 +7,12 @@ import ast
 from ...observe.ledger import Row
 from ...observe.recompiling.groups import Group
 from ...observe.recompiling.sizes import Sizes, sizes_of
-from ..diagnostic import Edit, Span
+from ...source_code.edits import Edit, Span
+from ...source_code.parameters import argument_for
 from .arguments import alias, text_of
 from .checking import of_calls
 from .rowwise import result_axis
-from .sites import ProposedEdit, Site, given_for, only_site, parameters_of
+from .sites import ProposedEdit, Site, only_site, parameters_of
 
 
 def padded(group: Group) -> ProposedEdit | None:
@@ -21,7 +22,7 @@ def padded(group: Group) -> ProposedEdit | None:
     if site is None or axis is None or {one.path for one in sizes} != set(group.paths):
         return None
     numpy = alias(site.code, "jax.numpy")
-    found = [given_for(site.call, one.path, parameters_of(group.rows[-1])) for one in sizes]
+    found = [argument_for(site.call, one.path, parameters_of(group.rows[-1])) for one in sizes]
     arguments = [argument for argument in found if argument is not None]
     if not numpy or len(arguments) < len(found):
         return None

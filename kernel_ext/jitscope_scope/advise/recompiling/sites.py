@@ -12,9 +12,10 @@ from jitscope.core.source import Position
 
 from ...observe.ledger import Row, ledger
 from ...observe.recompiling.groups import Group
+from ...source_code.edits import Edit
 from ...source_code.names import Names, imported_in
-from ..code.text import Code
-from ..diagnostic import Edit
+from ...source_code.places import path_in
+from ...source_code.text import Code
 
 
 class UncheckedEdit(Exception):
@@ -53,14 +54,10 @@ def _parsed(text: str, file: str, imports: tuple[tuple[str, str], ...]) -> Code:
 def site_at(position: Position) -> Site | None:
     """The call at a position that a call's frame had."""
     code = code_of(position.file)
-    wanted = position.line, position.column, position.end_line, position.end_column
-    for node in code.nodes:
-        if (
-            isinstance(node, ast.Call)
-            and (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset) == wanted
-        ):
-            return Site(code, node)
-    return None
+    path = path_in(code.tree, position)
+    return next(
+        (Site(code, node) for node in path if isinstance(node, ast.Call) and position.at(node) == position), None
+    )
 
 
 def sites_of(rows: Sequence[Row]) -> list[Site] | None:
@@ -99,14 +96,3 @@ def only_site(group: Group) -> Site | None:
 def parameters_of(row: Row) -> Sequence[str]:
     """The names of a function's positional parameters."""
     return row.signature.made.parameters if row.signature else ()
-
-
-def given_for(call: ast.Call, name: str, parameters: Sequence[str]) -> ast.expr | None:
-    """What a call passes for a parameter."""
-    for keyword in call.keywords:
-        if keyword.arg == name:
-            return keyword.value
-    if name not in parameters or any(isinstance(argument, ast.Starred) for argument in call.args):
-        return None
-    at = parameters.index(name)
-    return call.args[at] if at < len(call.args) else None

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 
 from ...observe.ledger import Row
 from ...observe.recompiling.groups import Group
-from ..code.text import Code
-from ..diagnostic import Edit, Span
+from ...source_code.edits import Edit, Span
+from ...source_code.text import Code
 from .arguments import text_of
 from .checking import of_class, of_declaration, of_fewer_statics
 from .sites import ProposedEdit, code_of, parameters_of

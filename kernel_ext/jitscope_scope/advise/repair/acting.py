@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator
 
 from jitscope.core.source import Position
 
-from ...source_code.function_nodes import own_nodes
-from ..code.arguments import parameters
-from ..code.forms import stored
+from ...source_code.bindings import stored
+from ...source_code.parameters import parameters
+from ...source_code.text import Code
+from ...source_code.tree import Function, first_line, own_nodes
 from ..code.functions import Functions
-from ..code.text import Code, Function, first_line
 
 
 def acts(code: Code, path: list[ast.AST], defined: Iterable[Position]) -> bool:

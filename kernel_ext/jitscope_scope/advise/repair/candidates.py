@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ...source_code import rewrites
-from ..code.forms import root_name
-from ..code.text import Code
-from ..diagnostic import Edit, Span
+from ...source_code.bindings import reads, root_name, stored
+from ...source_code.edits import Edit, Span
+from ...source_code.text import Code
 from . import statements
 from .ranks import same_rank
 
@@ -140,11 +140,9 @@ def _sized(path: list[ast.AST]) -> Iterator[_Made]:
 def _is_read_later(loop: ast.stmt, code: Code) -> bool:
     """Whether the function reads a name after a loop that only the loop gives a value: a function has it for itself."""
     function = code.function_around(loop)
-    own = {one.id for one in ast.walk(loop) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
-    own -= _before(loop, code)
+    own = stored(loop) - _before(loop, code)
     last = loop.end_lineno or loop.lineno
-    later = [one for one in ast.walk(function) if isinstance(one, ast.Name) and one.lineno > last] if function else []
-    return any(one.id in own and isinstance(one.ctx, ast.Load) for one in later)
+    return function is not None and any(one.id in own and one.lineno > last for one in reads(function))
 
 
 def _aliased(node: ast.AST, code: Code) -> str:
@@ -164,8 +162,10 @@ def _before(node: ast.stmt, code: Code) -> set[str]:
     function = code.function_around(node)
     if function is None:
         return set()
-    found = {a.arg for a in ast.walk(function.args) if isinstance(a, ast.arg)}
-    for one in ast.walk(function):
-        if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store) and one.lineno < node.lineno:
-            found.add(one.id)
-    return found
+    return {name for name, binders in code.scopes.names(function) if any(_is_above(one, node) for one in binders)}
+
+
+def _is_above(binder: ast.AST, node: ast.stmt) -> bool:
+    if isinstance(binder, ast.Name) and isinstance(binder.ctx, ast.Del):
+        return False
+    return isinstance(binder, ast.arg) or binder.lineno < node.lineno  # pyright: ignore[reportAttributeAccessIssue]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Sequence
 
+from ...source_code.bindings import bound_by, read
 from ...source_code.rewrites import condition
+from ...source_code.tree import COMPREHENSIONS, SCOPES, outside
 
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -19,14 +21,14 @@ def as_cond(node: ast.If, rest: Sequence[ast.stmt], before: set[str]) -> str | N
         other = node.orelse or list(rest)
         if not _returns(other) or not (_plain(node.body) and _plain(other)):
             return None
-        used = sorted((_written(node.body) | _written(other)) & before & (_read(node.body) | _read(other)))
+        used = sorted((bound_by(*node.body, *other)) & before & (read(*node.body, *other)))
         arms = [_function("when_true", used, node.body, None), _function("when_false", used, other, None)]
         return "\n".join([*arms, f"return lax.cond({', '.join([test, 'when_true', 'when_false', *used])})"])
     if not (_plain(node.body) and _plain(node.orelse)) or _has_return(node.body + node.orelse):
         return None
-    written = sorted(_written(node.body) | _written(node.orelse))
+    written = sorted(bound_by(*node.body, *node.orelse))
     if not written or not all(
-        name in before or (name in _written(node.body) & _written(node.orelse)) for name in written
+        name in before or (name in bound_by(*node.body) & bound_by(*node.orelse)) for name in written
     ):
         return None
     given = [name for name in written if name in before]
@@ -75,7 +77,7 @@ def as_fori(node: ast.For, before: set[str]) -> str | None:
             state = _state(node.body, before - {counter})
         case _:
             return None
-    if state is None or counter in _written(node.body):
+    if state is None or counter in bound_by(*node.body):
         return None
     bounds = ["0", ast.unparse(args[0])] if len(args) == 1 else [ast.unparse(a) for a in args]
     body = _loop_function("step", [counter], state, node.body, True)
@@ -86,7 +88,7 @@ def _state(body: Sequence[ast.stmt], before: set[str]) -> list[str] | None:
     """What a loop's body changes of the names there were before it; None where it does more than give names values."""
     if not _plain(body) or _has_return(body):
         return None
-    state = sorted(_written(body) & before)
+    state = sorted(bound_by(*body) & before)
     return state or None
 
 
@@ -121,10 +123,12 @@ def _indented(statements: Iterable[str]) -> str:
 
 # --- what statements do -----------------------------------------------------------------------------------------------------
 
+_APART = (*SCOPES, *COMPREHENSIONS)
+
 
 def _plain(body: Sequence[ast.stmt]) -> bool:
     """Whether statements only compute and give names values: no loops that are left, no changes of objects."""
-    for node in _walk(body):
+    for node in outside(body, _APART):
         match node:
             case (
                 ast.Break()
@@ -154,27 +158,4 @@ def _returns(body: Sequence[ast.stmt]) -> bool:
 
 
 def _has_return(body: Sequence[ast.stmt]) -> bool:
-    return any(isinstance(node, ast.Return) for node in _walk(body))
-
-
-def _walk(body: Sequence[ast.stmt]) -> Iterable[ast.AST]:
-    """All nodes but those of functions inside."""
-    todo: list[ast.AST] = list(body)
-    while todo:
-        node = todo.pop()
-        yield node
-        if not isinstance(node, (*_SCOPES, ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)):
-            todo += ast.iter_child_nodes(node)
-
-
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
-
-
-def _written(body: Sequence[ast.stmt]) -> set[str]:
-    names = {n.id for n in _walk(body) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    return names | {n.name for n in _walk(body) if isinstance(n, ast.FunctionDef)}
-
-
-def _read(body: Sequence[ast.stmt]) -> set[str]:
-    found = {n.id for one in body for n in ast.walk(one) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
-    return found | {n.target.id for n in _walk(body) if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name)}
+    return any(isinstance(node, ast.Return) for node in outside(body, _APART))

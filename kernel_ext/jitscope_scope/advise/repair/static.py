@@ -6,10 +6,11 @@ import ast
 
 from jitscope.core.source import Position
 
-from ..code.forms import keyword
+from ...source_code.edits import Edit, Span
+from ...source_code.parameters import keyword
+from ...source_code.text import Code
+from ...source_code.tree import first_line
 from ..code.functions import Functions, TracedFunction
-from ..code.text import Code
-from ..diagnostic import Edit, Span
 from .candidates import Candidate
 
 
@@ -23,9 +24,7 @@ def as_static(code: Code, name: str, defined: Position) -> Candidate | None:
     if defined.file != code.file:
         return _in_words(name, defined)
     for traced in Functions(code).traced:
-        function = traced.function
-        lines = [function.lineno, *(d.lineno for d in getattr(function, "decorator_list", ()))]
-        if traced.by == "jit" and min(lines) == defined.line:
+        if traced.by == "jit" and first_line(traced.function) == defined.line:
             edit = _edit(code, traced, name)
             return Candidate(_WORDS.format(f"Make {name} static"), (edit,)) if edit is not None else None
     return _in_words(name, defined) if code.names.library == "jax" else _in_magic(code, name, defined)

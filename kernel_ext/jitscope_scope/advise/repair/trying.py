@@ -18,11 +18,12 @@ from jitscope.core.staging import trace_to_jaxpr
 from jitscope.core.unfinished_traces import UnfinishedTrace, is_of_python, unfinished
 
 from ... import jaxwatch
-from ...source_code import rewrites
+from ...source_code.edits import applied
 from ...source_code.names import imported
-from ..code.text import Code
+from ...source_code.places import path_at, path_in
+from ...source_code.text import Code
 from ..code.trial import holding, rewritten, runs_elsewhere, silence
-from ..diagnostic import Fix, applied
+from ..diagnostic import Fix
 from .acting import acts
 from .candidates import Candidate, candidates
 from .static import HELPED, as_static
@@ -42,14 +43,14 @@ def repaired(error: BaseException, known: str, where: Position) -> list[Fix]:
     if not traces or not text:
         return []
     try:
-        path = rewrites.path_at(where)
+        path = path_at(where)
         functions = holding(path, where)
         given = functions[0].__globals__ if functions else {}
         code = Code(text, where.file, known=imported(given))
     except (SyntaxError, ValueError, RecursionError):
         return []
     found: list[Fix] = []
-    own = _own(code, path)
+    own = path_in(code.tree, where)
     quiet = not _does_more(code, own, traces)
     if traces[-1].again is not None:
         code.names.library = "jax"
@@ -114,21 +115,6 @@ def _with_what_made(trace: UnfinishedTrace) -> list[Var]:
         if not found.keys().isdisjoint(eqn.outvars):
             found |= dict.fromkeys(one for one in eqn.invars if isinstance(one, Var))
     return list(found)
-
-
-def _own(code: Code, path: list[ast.AST]) -> list[ast.AST]:
-    """The same nodes in the tree of `code`, which knows their parents."""
-    if not path:
-        return []
-    first = path[0]
-    wanted = (type(first), *(getattr(first, name, None) for name in _PLACE))
-    for node in code.nodes:
-        if (type(node), *(getattr(node, name, None) for name in _PLACE)) == wanted:
-            return [node, *code.around(node)]
-    return []
-
-
-_PLACE = ("lineno", "col_offset", "end_lineno", "end_col_offset")
 
 
 # --- trying ---------------------------------------------------------------------------------------------------------------------

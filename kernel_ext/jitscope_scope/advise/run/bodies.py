@@ -11,7 +11,8 @@ from typing import Any
 from jitscope.core import source
 from jitscope.core.source import Position
 
-from ...source_code.rewrites import path_at
+from ...source_code.parameters import positional
+from ...source_code.places import path_at
 from ..loop_order import ORDER, swapped
 
 
@@ -128,7 +129,7 @@ def _code(node: ast.expr, frame: FrameType) -> CodeType | None:
     if not isinstance(node, ast.Lambda):
         code = getattr(_value(node, frame), "__code__", None)
         return code if isinstance(code, CodeType) else None
-    parameters = tuple(one.arg for one in (*node.args.posonlyargs, *node.args.args))
+    parameters = tuple(positional(node))
     lambdas = [c for c in frame.f_code.co_consts if isinstance(c, CodeType) and c.co_name == "<lambda>"]
     same = [c for c in lambdas if c.co_firstlineno == node.lineno and c.co_varnames[: c.co_argcount] == parameters]
     return same[0] if len(same) == 1 else None

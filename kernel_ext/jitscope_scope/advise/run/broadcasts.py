@@ -9,7 +9,8 @@ from jitscope.core.jaxpr import Jaxpr, JaxprEqn, Literal, Var, subjaxprs
 
 from ...observe.ledger import Row
 from ...observe.stacks import is_installed
-from ..diagnostic import Diagnostic, Fix, Span
+from ...source_code.edits import Span
+from ..diagnostic import Diagnostic, Fix
 
 
 _PAIRED = {"sub": "subtracted", "eq": "compared", "ne": "compared"}

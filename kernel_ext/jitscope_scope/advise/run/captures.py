@@ -26,8 +26,8 @@ from jitscope.core.jaxpr import ClosedJaxpr
 from jitscope.core.source import Position
 
 from ... import jaxwatch
-from ...source_code.function_nodes import node_of_function
-from ..code.forms import bound, root_name, stored
+from ...source_code.bindings import bound, declared, root_name, stored
+from ...source_code.places import node_of_function
 
 
 _PROGRAMS, _DEEPEST, _LEAVES, _BYTES = 200, 6, 1_000, 1 << 20
@@ -166,10 +166,9 @@ def _nodes(function: ast.AST) -> Iterator[tuple[ast.AST, frozenset[str]]]:
         yield node, hidden
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
-                outer = {n for one in ast.walk(node) if isinstance(one, ast.Global | ast.Nonlocal) for n in one.names}
-                hidden = hidden - outer | (bound(node) - outer)
+                hidden = (hidden | bound(node)) - declared(node)
             case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
-                hidden |= {name for one in node.generators for name in stored(one.target)}
+                hidden |= stored(*(one.target for one in node.generators))
         todo.extend((child, hidden) for child in ast.iter_child_nodes(node))
 
 

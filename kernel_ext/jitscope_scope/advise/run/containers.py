@@ -11,16 +11,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import FrameType
 from typing import Any, NamedTuple
 
-from jitscope.core import source
 from jitscope.core.source import Position
 from jitscope.core.trace import Tracer
 
 from ... import jaxwatch
+from ...source_code.bindings import declared
+from ...source_code.tree import FUNCTIONS, own_nodes, parsed
 from .stale import described
 
 
 _MOST, _DEEPEST, _LONGEST = 2_000, 3, 200
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _CONTAINERS = (list, tuple, deque)
 _OF_IPYTHON = re.compile(r"_\d*|__+|_(?:oh|ih|dh|i\d*)|_ii+|In|Out")
 
@@ -166,29 +166,21 @@ def _stored(held: _Held, stores: Sequence[_Store], made: Sequence[Position]) -> 
 
 
 def _stores(file: str) -> Iterator[_Store]:
-    tree = source.parsed(file)
+    tree = parsed(file)
     for function in ast.walk(tree) if tree is not None else ():
-        if not isinstance(function, _FUNCTIONS):
+        if not isinstance(function, FUNCTIONS):
             continue
         name = getattr(function, "name", "<lambda>")
         start = Position(file, function.lineno, function.lineno, 0, 0, name)
-        outer = {n for one in ast.walk(function) if isinstance(one, ast.Global | ast.Nonlocal) for n in one.names}
-        for node in _own(function):
+        outer = declared(function)
+        for node in own_nodes(function, FUNCTIONS):
+            if not isinstance(node, ast.expr | ast.stmt):
+                continue
             for target, element in _targets(node):
                 if isinstance(target, ast.Attribute):
                     yield _Store(target.attr, element, start.at(node))
                 elif isinstance(target, ast.Name) and (element or target.id in outer):
                     yield _Store(target.id, element, start.at(node))
-
-
-def _own(function: ast.AST) -> Iterator[Any]:
-    """The statements and expressions of a function, without those of functions inside."""
-    todo = deque(ast.iter_child_nodes(function))
-    while todo:
-        node = todo.popleft()
-        yield node
-        if not isinstance(node, _FUNCTIONS):
-            todo.extend(ast.iter_child_nodes(node))
 
 
 def _targets(node: ast.AST) -> Iterator[tuple[ast.expr, bool]]:

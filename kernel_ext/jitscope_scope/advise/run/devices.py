@@ -15,7 +15,8 @@ from jitscope.core.words import size
 from ...observe.communication import instrument
 from ...observe.ledger import Row
 from ...observe.positions import equations_of
-from ..diagnostic import Diagnostic, Fix, Span
+from ...source_code.edits import Span
+from ..diagnostic import Diagnostic, Fix
 
 
 if TYPE_CHECKING:

@@ -24,11 +24,13 @@ from jitscope.core.words import sentence
 
 from ... import jaxwatch
 from ...source_code.choosing import chosen
+from ...source_code.edits import Edit, Span
 from ...source_code.names import Names, imported
-from ...source_code.rewrites import path_at, rewritten
+from ...source_code.places import path_at
+from ...source_code.rewrites import rewritten
+from ...source_code.text import Code
 from ..catalogue import CATALOGUE
-from ..code.text import Code
-from ..diagnostic import Diagnostic, Edit, Fix, Span
+from ..diagnostic import Diagnostic, Fix
 from ..look import look
 from ..loop_order import SWAP
 from . import readonly

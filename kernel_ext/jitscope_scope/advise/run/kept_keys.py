@@ -10,7 +10,8 @@ from jitscope.core.source import Position
 
 from ...observe.ledger import Row
 from ...observe.stacks import is_installed
-from ..diagnostic import Diagnostic, Fix, Span
+from ...source_code.edits import Span
+from ..diagnostic import Diagnostic, Fix
 from .jax_keys import is_one_key, used_up
 
 

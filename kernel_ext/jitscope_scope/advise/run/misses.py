@@ -16,9 +16,10 @@ from ...observe.recompiling.groups import Group, again, wanted
 from ...observe.recompiling.remedies import remedy
 from ...observe.recompiling.settled import without_settled
 from ...observe.stacks import is_installed
-from ...source_code import rewrites
-from ...source_code.function_nodes import own_nodes
-from ..diagnostic import Diagnostic, Fix, Span
+from ...source_code.edits import Span
+from ...source_code.places import path_at
+from ...source_code.tree import own_nodes
+from ..diagnostic import Diagnostic, Fix
 
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def _told(bit: str, rows: list[Row]) -> Diagnostic:
 
 def made_around(call_site: Position) -> Position | None:
     """Where the function or the loop around a call makes what is called: `g = jit(…)` or a decorated `def g` before `g(x)`."""
-    path = rewrites.path_at(call_site)
+    path = path_at(call_site)
     call = next((node for node in path if isinstance(node, ast.Call)), None)
     around = next((node for node in path if isinstance(node, (ast.FunctionDef, ast.For, ast.While))), None)
     if call is None or around is None or not isinstance(call.func, ast.Name | ast.Attribute):

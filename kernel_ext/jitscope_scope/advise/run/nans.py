@@ -12,7 +12,8 @@ from jitscope.backend.hunt.flat import is_of_library
 from jitscope.core import call_sites, notices
 from jitscope.core.jaxpr import ClosedJaxpr
 
-from ..diagnostic import Diagnostic, Fix, Span
+from ...source_code.edits import Span
+from ..diagnostic import Diagnostic, Fix
 from ..nans import Report, hunt
 from ..nans.report import Answer, is_hidden, where_around
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import functools
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -15,7 +14,9 @@ from jitscope.xla.spread import Spread
 
 from ...observe.ledger import Row
 from ...observe.stacks import is_installed
-from ..diagnostic import Diagnostic, Fix, Span
+from ...source_code import places
+from ...source_code.edits import Span
+from ..diagnostic import Diagnostic, Fix
 from .broadcasts import broadcast
 from .kept_keys import kept_in_loops, kept_keys, use_of
 from .static_indices import of_indices
@@ -78,30 +79,12 @@ def _unrolled(jaxpr: Jaxpr, row: Row) -> Iterator[Diagnostic]:
 
 
 def loop_around(where: Position) -> Span | None:
-    """Where the innermost Python loop begins that a position stands in, within its function."""
-    best: Span | None = None
-    for first, last, span in _loops(source.code_of(where.file)):
-        if first <= where.line <= last and (best is None or span > best):
-            best = span
-    return best
-
-
-@functools.lru_cache(16)
-def _loops(text: str) -> tuple[tuple[int, int, Span], ...]:
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
-        return ()
-    kinds = (ast.For, ast.While, ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)
-    return tuple(
-        (node.lineno, node.end_lineno or node.lineno, _head(node)) for node in ast.walk(tree) if isinstance(node, kinds)
-    )
-
-
-def _head(node: ast.For | ast.While | ast.expr) -> Span:
-    """The first line of a loop."""
-    last = node.iter if isinstance(node, ast.For) else node.test if isinstance(node, ast.While) else node
-    return Span(node.lineno, node.col_offset, last.end_lineno or node.lineno, last.end_col_offset or 0)
+    """Where the innermost Python loop begins that a position stands in, within its function: the first line of it."""
+    loop = places.loop_around(where)
+    if loop is None:
+        return None
+    last = loop.iter if isinstance(loop, ast.For) else loop.test if isinstance(loop, ast.While) else loop
+    return Span(loop.lineno, loop.col_offset, last.end_lineno or loop.lineno, last.end_col_offset or 0)
 
 
 # --- captured arrays ------------------------------------------------------------------------------------------------------------

@@ -13,10 +13,11 @@ from jitscope.core import source
 from jitscope.core.source import Position
 from jitscope.xla.runtime import xc
 
+from ...source_code.edits import Edit, Span
 from ...source_code.names import Names
-from ...source_code.rewrites import path_at
-from ..code.text import Code
-from ..diagnostic import Diagnostic, Edit, Fix, Span
+from ...source_code.places import path_at
+from ...source_code.text import Code
+from ..diagnostic import Diagnostic, Fix
 
 
 def written_to(error: BaseException, frame: FrameType, where: Position, names: Names) -> Diagnostic | None:

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 from ...observe.ledger import Row
 from ...observe.recompiling.stale import keeps, stale, traced_anew
-from ..diagnostic import Diagnostic, Fix, Span
+from ...source_code.edits import Span
+from ..diagnostic import Diagnostic, Fix
 
 
 def kept(rows: Iterable[Row]) -> list[Diagnostic]:

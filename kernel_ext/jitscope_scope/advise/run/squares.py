@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from jitscope.core.source import Position, parsed
+from jitscope.core.source import Position
 
-from ...source_code.rewrites import path_at
+from ...source_code.places import path_at
+from ...source_code.tree import FUNCTIONS, parsed
 
 
 _REDUCING = {"mean", "sum", "nanmean", "nansum"}
 _EXPANDING = {"reshape", "expand_dims", "newaxis", "keepdims", "atleast_2d"}
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
 def is_meant(where: Position) -> bool:
@@ -69,7 +69,7 @@ def _one_number(path: Sequence[ast.AST], made: ast.AST) -> bool:
         if _reduces(node):
             return True
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-            scope = next((one for one in around if isinstance(one, (*_FUNCTIONS, ast.Module))), node)
+            scope = next((one for one in around if isinstance(one, (*FUNCTIONS, ast.Module))), node)
             return _is_reduced(scope, node.targets[0].id)
         if isinstance(node, ast.stmt | ast.Lambda):
             return False

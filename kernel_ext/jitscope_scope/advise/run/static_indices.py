@@ -15,7 +15,8 @@ from jitscope.core.jaxpr import Jaxpr, JaxprEqn, Literal, Var
 from jitscope.core.source import is_installed
 
 from ...observe.ledger import Row
-from ..diagnostic import Diagnostic, Fix, Span
+from ...source_code.edits import Span
+from ..diagnostic import Diagnostic, Fix
 from .errors import says_what_is_meant
 from .values import axis_told, is_mapped
 

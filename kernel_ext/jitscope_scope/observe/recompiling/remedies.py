@@ -11,10 +11,10 @@ from typing import NamedTuple
 from jitscope.backend.function_objects import Capture
 from jitscope.backend.signature import Leaf, Signature, Static
 from jitscope.core.jaxpr import Jaxpr, Literal, subjaxprs
-from jitscope.core.source import parsed
 from jitscope.core.words import listed
 
 from ...source_code.names import Names, imported_in
+from ...source_code.tree import parsed
 from ..differences import UNKNOWN, strong_number
 from ..stacks import is_installed
 from ..structures import changed_data

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from jitscope.core.source import Position, parsed
+from jitscope.core.source import Position
 
+from ...source_code.places import path_at
+from ...source_code.tree import LOOPS
 from ..ledger import Row
 from .sizes import bucket
 
@@ -64,12 +65,7 @@ def _is_called_often(row: Row) -> bool:
 
 
 def _is_in_a_loop(where: Position) -> bool:
-    tree = parsed(where.file)
-    for node in ast.walk(tree) if tree is not None else ():
-        if isinstance(node, ast.For | ast.While | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
-            if node.lineno <= where.line <= (node.end_lineno or 0):
-                return True
-    return False
+    return any(isinstance(node, LOOPS) for node in path_at(where))
 
 
 def without_settled(rows: Iterable[Row]) -> list[Row]:

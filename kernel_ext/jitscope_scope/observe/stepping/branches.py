@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from types import CodeType
 from typing import Literal
 
-from jitscope.core import source
+from ...source_code.places import function_at
 
 
 Why = Literal["not taken", "not reached"]
@@ -18,7 +18,7 @@ _BLOCKS = ("body", "orelse", "handlers", "finalbody", "cases")
 
 def extent(code: CodeType) -> tuple[int, int]:
     """The first and the last line of a function, decorators included."""
-    node = _function(code)
+    node = function_at(code.co_filename, code.co_firstlineno, code.co_name)
     if node is None:
         lines = [line for _, _, line in code.co_lines() if line is not None]
         return code.co_firstlineno, max([code.co_firstlineno, *lines])
@@ -28,7 +28,7 @@ def extent(code: CodeType) -> tuple[int, int]:
 def skipped(code: CodeType, ran: set[int], failed: int | None = None) -> list[Skipped]:
     """The statements that did not run; an error ended the call in line `failed`. Those of a branch whose test had an answer were "not
     taken", others were "not reached"."""
-    node = _function(code)
+    node = function_at(code.co_filename, code.co_firstlineno, code.co_name)
     return list(_of_block(node.body, ran, failed)) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else []
 
 
@@ -80,14 +80,3 @@ def _own_lines(statement: ast.stmt) -> set[int]:
 
 def _lines(node: ast.stmt) -> range:
     return range(node.lineno, (node.end_lineno or node.lineno) + 1)
-
-
-def _function(code: CodeType) -> ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | None:
-    tree = source.parsed(code.co_filename)
-    for node in ast.walk(tree) if tree is not None else ():
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == code.co_name:
-            if min([node.lineno, *(one.lineno for one in node.decorator_list)]) == code.co_firstlineno:
-                return node
-        elif isinstance(node, ast.Lambda) and code.co_name == "<lambda>" and node.lineno == code.co_firstlineno:
-            return node
-    return None

@@ -10,15 +10,15 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
-from ...source_code.names import Names
-from ..diagnostic import Span
+from .bindings import pairs
+from .edits import Span
+from .names import Names
 from .scopes import Scopes
-from .tree import below, children
+from .tree import Function, below, children
 
 
 Node = TypeVar("Node", bound=ast.AST)
 _first = operator.itemgetter(0)
-Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _HAVE_NAMES = re.compile(r"numpy|jax(?:\.[a-z_]+)?|jax\.(?:lax|random|tree|tree_util|scipy)\.[a-z_0-9]+")
 """What a program may have another name for: modules, transformations, control flow, samplers."""
 
@@ -81,7 +81,9 @@ class Code:
             if not isinstance(statement, ast.Assign):
                 continue
             for target in statement.targets:
-                for name, value in _pairs(target, statement.value):
+                for name, value in pairs(target, statement.value):
+                    if not isinstance(name, ast.Name):
+                        continue
                     if _HAVE_NAMES.fullmatch(self.names.dotted(value)) and self.scopes.binders(self.tree, name.id) == [
                         name
                     ]:
@@ -142,6 +144,11 @@ class Code:
         text = self.lines[line - 1] if line <= len(self.lines) else ""
         return offset if text.isascii() else len(text.encode()[:offset].decode(errors="ignore"))
 
+    def indent(self, line: int) -> str:
+        """The white space that a line begins with."""
+        text = self.lines[line - 1]
+        return text[: len(text) - len(text.lstrip())]
+
     def source(self, node: ast.AST) -> str:
         """The source of an expression, on one line."""
         return ast.unparse(node)
@@ -197,18 +204,3 @@ class Code:
         cell = self.cell_of(node)
         own = [one for one in self.tree.body if cell and cell.first <= one.lineno <= cell.last]
         return bool(own) and own[-1] is statement
-
-
-def first_line(node: ast.stmt | ast.expr) -> int:
-    """The line that a statement or a function begins in, with its decorators."""
-    return min(one.lineno for one in (node, *getattr(node, "decorator_list", ())))
-
-
-def _pairs(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.Name, ast.expr]]:
-    """Each name that an assignment gives a value, with what it gives."""
-    if isinstance(target, ast.Name):
-        yield target, value
-    elif isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List):
-        if len(target.elts) == len(value.elts):
-            for one, its in zip(target.elts, value.elts):
-                yield from _pairs(one, its)

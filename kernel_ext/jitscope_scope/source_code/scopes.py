@@ -6,12 +6,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from .tree import below, children
+from .bindings import given_by
+from .tree import COMPREHENSIONS, FUNCTIONS, below, children
 
 
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-_OPENING = {*_FUNCTIONS, *_COMPREHENSIONS, ast.arguments, ast.ClassDef, ast.comprehension}
+_OPENING = {*FUNCTIONS, *COMPREHENSIONS, ast.arguments, ast.ClassDef, ast.comprehension}
 """Nodes below which another scope begins."""
 _BINDING = {
     ast.Name, ast.arg, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.alias, ast.ExceptHandler, ast.MatchAs, ast.MatchStar,
@@ -39,7 +38,7 @@ class Scopes:
             if kind in _BINDING:
                 binding.append(node)
         for node in binding:
-            for name in _given_by(node):
+            for name in given_by(node):
                 self._bound.setdefault((self._binder(self._own[node], name, node), name), []).append(node)
 
     def _below(self, node: ast.AST, own: ast.AST) -> Iterator[tuple[ast.AST, ast.AST]]:
@@ -61,7 +60,7 @@ class Scopes:
 
     def _binder(self, scope: ast.AST, name: str, node: ast.AST) -> ast.AST:
         """The scope in which a node binds a name."""
-        while isinstance(scope, _COMPREHENSIONS) and not _is_target(node, scope):
+        while isinstance(scope, COMPREHENSIONS) and not _is_target(node, scope):
             scope = self._own[scope]
         declared = self._elsewhere.get((scope, name))
         if declared is None:
@@ -77,7 +76,7 @@ class Scopes:
         """The nearest function around one that does not say itself that a name is another's."""
         around = self._own[scope]
         while not isinstance(around, ast.Module):
-            if isinstance(around, _FUNCTIONS) and (around, name) not in self._elsewhere:
+            if isinstance(around, FUNCTIONS) and (around, name) not in self._elsewhere:
                 return around
             around = self._own[around]
         return around
@@ -98,8 +97,12 @@ class Scopes:
                 return scope
             if isinstance(scope, ast.Module):
                 return scope if (scope, name) in self._bound else None
-            first = first and isinstance(scope, _COMPREHENSIONS)
+            first = first and isinstance(scope, COMPREHENSIONS)
             scope = self._own[scope]
+
+    def names(self, scope: ast.AST) -> Iterator[tuple[str, Sequence[ast.AST]]]:
+        """The names that a scope binds, and what binds each."""
+        return ((name, binders) for (own, name), binders in self._bound.items() if own is scope)
 
     def binders(self, scope: ast.AST, name: str) -> Sequence[ast.AST]:
         """What binds a name in a scope: stored names, arguments, definitions, imports."""
@@ -110,19 +113,3 @@ def _is_target(node: ast.AST, comprehension: ast.AST) -> bool:
     """Whether a stored name is one that a comprehension loops with, and not one that `:=` gives a value."""
     generators: list[ast.comprehension] = comprehension.generators  # pyright: ignore[reportAttributeAccessIssue]
     return any(node is one for generator in generators for one in below(generator.target))
-
-
-def _given_by(node: ast.AST) -> Iterator[str]:
-    match node:
-        case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name):
-            yield name
-        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-            yield name
-        case ast.alias(name=name, asname=asname):
-            yield asname or name.partition(".")[0]
-        case (
-            ast.ExceptHandler(name=str() as name) | ast.MatchAs(name=str() as name) | ast.MatchStar(name=str() as name)
-        ):
-            yield name
-        case ast.MatchMapping(rest=str() as name):
-            yield name
