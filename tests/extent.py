@@ -248,8 +248,8 @@ def looks(*widths: int) -> pytest.MarkDecorator:
 
 
 def examples(count: int) -> int:
-    """So many examples for hypothesis; a third of them at `make test`."""
-    return count if ALL else -(-count // 3)
+    """So many examples for hypothesis; a sixth of them at `make test`."""
+    return count if ALL else -(-count // 6)
 
 
 def chosen(items: list[pytest.Item], named: bool) -> list[pytest.Item]:

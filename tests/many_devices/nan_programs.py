@@ -14,6 +14,7 @@ import numpy as np
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax, ops
+from tests import extent
 
 
 MESH = jx.make_mesh((4, 2), ("a", "b"), axis_types=(jx.sharding.AxisType.Auto,) * 2)
@@ -59,13 +60,14 @@ def _parts(x: np.ndarray) -> np.ndarray:
 
 
 def _lost() -> Iterator[str]:
-    for shape, dtype in [((16, 32), "float32"), ((64, 1024), "float32"), ((64, 1024), "bfloat16")]:
+    """`make test` lays each of the arrays out in two of the ways, in turn."""
+    for at, (shape, dtype) in enumerate([((16, 32), "float32"), ((64, 1024), "float32"), ((64, 1024), "bfloat16")]):
         for place in [(0, 0), (shape[0] - 3, 17)]:
             exact = np.random.default_rng(0).standard_normal(shape)
             exact[place] = np.nan
             exact[2, 3], exact[3, 2] = np.inf, -np.inf
             given = jnp.asarray(exact).astype(dtype)
-            for spec in SPECS:
+            for spec in SPECS if extent.ALL else SPECS[at % 2 :: 2]:
                 x = jx.device_put(given, jx.NamedSharding(MESH, spec))
                 for name, (function, reference) in CASES.items():
                     got, want = jx.jit(function)(x), reference(np.asarray(given).astype(np.float64))

@@ -13,6 +13,7 @@ import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax
 from jitscope.core.jaxpr import walk
+from tests.compiling import once
 from tests.extent import examples
 
 
@@ -71,7 +72,7 @@ def test_scan_and_its_gradients(reverse, unroll):
         return rnn(*args, reverse=reverse, unroll=unroll)
 
     np.testing.assert_allclose(f(*POINT), rnn_by_hand(*POINT, reverse), rtol=1e-10)
-    gradients = jx.jit(jx.grad(f, (0, 1, 2, 3)))(*POINT)
+    gradients = once(jx.grad(f, (0, 1, 2, 3)))(*POINT)
     for i, found in enumerate(gradients):
         wanted = slope(lambda z, i=i: rnn_by_hand(*POINT[:i], z, *POINT[i + 1 :], reverse), POINT[i])
         np.testing.assert_allclose(found, wanted, rtol=1e-6, atol=1e-8)
@@ -231,7 +232,7 @@ def root(a, start=1.0):
 def test_while_loop_runs_batches_and_differentiates_forward():
     np.testing.assert_allclose(root(2.0)[0], np.sqrt(2))
     points = np.array([1.0, 2.0, 9.0, 1e4])
-    values, counts = jx.jit(jx.vmap(root))(points)
+    values, counts = once(jx.vmap(root))(points)
     np.testing.assert_allclose(values, np.sqrt(points))
     assert counts.tolist() == [int(root(p)[1]) for p in points]
     np.testing.assert_allclose(jx.jvp(lambda a: root(a)[0], (2.0,), (1.0,))[1], 0.5 / np.sqrt(2))
@@ -291,7 +292,7 @@ def test_fori_loop(how):
     if how == "traced":
         np.testing.assert_allclose(jx.jvp(lambda x: run(x, *bounds), (0.7,), (1.0,))[1], slope(by_hand, 0.7), rtol=1e-6)
     else:
-        np.testing.assert_allclose(jx.jit(jx.grad(lambda x: f(x, *bounds)))(0.7), slope(by_hand, 0.7), rtol=1e-6)
+        np.testing.assert_allclose(once(jx.grad(lambda x: f(x, *bounds)))(0.7), slope(by_hand, 0.7), rtol=1e-6)
     assert float(f(0.7, 3, 3)) == 0.7 and float(f(0.7, 3, 1)) == 0.7
 
 
@@ -331,7 +332,7 @@ def test_cond_of_examples():
     for axes in [(0, None, None), (0, 0, 0), (None, 0, None), (None, 0, 0)]:
         args = [v if a == 0 else v[0] for v, a in zip((ps, xs, ys), axes)]
         for f in (chosen, jx.grad(chosen, 1), jx.grad(chosen, 2)):
-            found = jx.jit(jx.vmap(f, axes))(*args)
+            found = once(jx.vmap(f, axes))(*args)
             for i in range(3):
                 one = [v[i] if a == 0 else v for v, a in zip(args, axes)]
                 np.testing.assert_allclose(found[i], f(*one), rtol=1e-9)
@@ -353,7 +354,7 @@ def test_branches_take_different_residuals():
     x, w = draw(4), draw(4, seed=1)
     for i, g in enumerate([np.cos(x) * w, 2 * x, np.eye(4)[0] * np.exp(x[0])]):
         np.testing.assert_allclose(jx.grad(f, 1)(i, x, w), g)
-        np.testing.assert_allclose(jx.jit(jx.grad(f, 1))(i, x, w), g)
+        np.testing.assert_allclose(once(jx.grad(f, 1))(i, x, w), g)
     assert jx.vmap(f, (0, None, None))(np.array([0, 1, 2]), x, w).shape == (3,)
     found = jx.vmap(jx.grad(f, 1), (0, None, None))(np.array([-5, 1, 99]), x, w)
     np.testing.assert_allclose(found, [np.cos(x) * w, 2 * x, np.eye(4)[0] * np.exp(x[0])])
@@ -439,7 +440,7 @@ def test_associative_scan_of_matrix_products(n, reverse, axis):
 
 def test_associative_scan_differentiates_and_refuses():
     x = draw(6)
-    g = jx.jit(jx.grad(lambda x: (lax.associative_scan(jnp.multiply, x) ** 2).sum()))(x)
+    g = once(jx.grad(lambda x: (lax.associative_scan(jnp.multiply, x) ** 2).sum()))(x)
     np.testing.assert_allclose(g, slope(lambda x: (np.cumprod(x) ** 2).sum(), x), rtol=1e-6, atol=1e-10)
     with pytest.raises(ValueError, match="differ in number"):
         lax.associative_scan(lambda a, b: a, (np.zeros(3), np.zeros(4)))
@@ -504,7 +505,7 @@ def test_loops_in_branches_in_loops(transform):
 
     points = np.array([0.4, -0.8])
     if transform == "jit":
-        np.testing.assert_allclose([jx.jit(f)(p) for p in points], [by_hand(p) for p in points])
+        np.testing.assert_allclose([once(f)(p) for p in points], [by_hand(p) for p in points])
     elif transform == "vmap":
         np.testing.assert_allclose(jx.vmap(f)(points), [by_hand(p) for p in points])
     elif transform == "grad":

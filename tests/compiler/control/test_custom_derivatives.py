@@ -17,6 +17,7 @@ from jitscope_scope.observe.ledger import Ledger
 from jitscope_widgets import validate
 from tests.compiler.programs import steps
 from tests.compiler.wrappers import check
+from tests.compiling import once
 from tests.extent import one_in
 
 
@@ -440,11 +441,11 @@ def test_a_linear_call_is_mapped_and_differentiated_as_its_function() -> None:
         lambda f: jx.hessian(f, (0, 1)),
         lambda f: jx.grad(jx.checkpoint(f)),
     ):
-        wanted, found = jx.jit(change(plain))(0.5, 3.0), change(halved)(0.5, 3.0)
+        wanted, found = once(change(plain))(0.5, 3.0), change(halved)(0.5, 3.0)
         jx.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-5), found, wanted)
         for axes in ((0, 0), (0, None), (None, 0)):
             given = [x if axis == 0 else x[1] for x, axis in zip((XS, rs), axes)]
-            wanted, found = (jx.jit(jx.vmap(change(f), axes))(*given) for f in (plain, halved))
+            wanted, found = (once(jx.vmap(change(f), axes))(*given) for f in (plain, halved))
             jx.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6), found, wanted)
 
 

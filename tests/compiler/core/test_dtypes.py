@@ -14,6 +14,7 @@ import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import dtypes, random
 from jitscope.core.errors import TypePromotionError
+from tests.compiling import once
 from tests.oracle.cases import dtype_questions as cases
 
 
@@ -89,7 +90,7 @@ def test_there_and_back(name: str) -> None:
 def test_conversions_are_numpys(name: str) -> None:
     x = sample(name)
     others = ("float32", "int32", "bool", "bfloat16", "float8_e4m3fn", "int4", "complex64", "uint8")
-    compiled = jx.jit(lambda x: [x.astype(other) for other in others])(x)
+    compiled = once(lambda x: [x.astype(other) for other in others])(x)
     for other, found in zip(others, compiled):
         with np.errstate(all="ignore"):
             wide = x.astype(np.complex64) if other == "complex64" else x.real.astype(np.float32)
@@ -116,7 +117,7 @@ def test_arithmetic_comparisons_reductions(name: str) -> None:
             np.array([4]).astype(x.dtype),
         ),
     )
-    compiled = jx.jit(jx.vmap(lambda a, b: [f(a, b) for f, _ in programs]))(a[None], b[None])
+    compiled = once(jx.vmap(lambda a, b: [f(a, b) for f, _ in programs]))(a[None], b[None])
     for (f, wanted), rows in zip(programs, compiled):
         same(f(a, b), wanted)
         same(rows[0], wanted)

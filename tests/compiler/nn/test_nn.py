@@ -12,6 +12,7 @@ import scipy.special
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax, nn
+from tests.compiling import once
 
 
 SIMPLE = (
@@ -60,7 +61,7 @@ def test_normalizing_functions_are_scipys():
 def test_no_overflow_at_extremes():
     far = np.array([-1e4, 0, 1e4, 3e38], np.float32)
     functions = (nn.softplus, nn.sigmoid, nn.log_sigmoid, nn.elu, nn.selu, nn.celu, nn.silu, nn.mish, nn.log_softmax, nn.softmax, nn.logsumexp)  # fmt: skip
-    slopes = jx.jit(lambda x: [jx.vjp(f, x)[1](f(x)[()] * 0 + 1)[0] for f in functions])(far)
+    slopes = once(lambda x: [jx.vjp(f, x)[1](f(x)[()] * 0 + 1)[0] for f in functions])(far)
     for f, slope in zip(functions, slopes):
         assert np.isfinite(np.asarray(slope)).all(), f
 
@@ -124,7 +125,7 @@ def test_attention_in_half_precision(dtype):
     """Logits and softmax are float32, so only operands and result are rounded."""
     half = [jnp.asarray(draw(1, 6, 2, 16, seed=i), dtype) for i in range(3)]
     wide = [np.asarray(x).astype(np.float32) for x in half]
-    found, sums = jx.jit(lambda *x: nn.dot_product_attention(*x, is_causal=True, return_residual=True))(*half)
+    found, sums = once(lambda *x: nn.dot_product_attention(*x, is_causal=True, return_residual=True))(*half)
     out, wanted = nn.dot_product_attention(*wide, is_causal=True, return_residual=True)
     assert found.dtype == sums.dtype == dtype
     close(np.asarray(found).astype(np.float32), out, 2e-2)
@@ -134,7 +135,7 @@ def test_attention_in_half_precision(dtype):
 def test_attention_inside_transformations():
     query, key, value = draw(3, 4, 2, 8), draw(3, 5, 2, 8, seed=1), draw(3, 5, 2, 8, seed=2)
     whole = nn.dot_product_attention(query, key, value, is_causal=True)
-    each = jx.jit(jx.vmap(lambda *x: nn.dot_product_attention(*x, is_causal=True)))(query, key, value)
+    each = once(jx.vmap(lambda *x: nn.dot_product_attention(*x, is_causal=True)))(query, key, value)
     close(each, whole)
     _, turns = lax.scan(lambda c, x: (c, nn.dot_product_attention(*x, is_causal=True)), 0, (query, key, value))
     close(turns, whole)
@@ -203,7 +204,7 @@ def test_scaled_dot_general_quantizes(mode):
     run = lambda a, b: nn.scaled_dot_general(a, b, (((2,), (2,)), ((0,), (0,))), configs=configs)
     product = np.einsum("bmk,bnk->bmn", quantized(lhs, mode), quantized(rhs, mode))
     close(run(lhs, rhs), product, 1e-4)
-    close(jx.jit(run)(lhs, rhs), product, 1e-4)
+    close(once(run)(lhs, rhs), product, 1e-4)
     ct = draw(2, 32, 32, seed=2)
     for_left, for_right = jx.vjp(run, lhs, rhs)[1](ct)
     scaled = mode == "mxfp8"

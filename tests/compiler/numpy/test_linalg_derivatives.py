@@ -8,6 +8,7 @@ import pytest
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax
+from tests.compiling import once
 
 
 @pytest.fixture(autouse=True)
@@ -47,7 +48,7 @@ def test_twice_and_mapped(name):
 
     a, t = draw(2, 3, 3, seed=5) + 2 * np.eye(3), draw(2, 3, 3, seed=6)
 
-    @jx.jit
+    @once
     def all_at_once(a, t, step):
         slope = jx.vmap(jx.grad(fun))
         second = jx.jvp(slope, (a,), (t,))[1]
@@ -63,7 +64,7 @@ def test_twice_and_mapped(name):
     slope, high, low, second, slope_high, slope_low = map(np.asarray, all_at_once(a, t, 1e-5))
     np.testing.assert_allclose((slope * t).sum((1, 2)), (high - low) / 2e-5, rtol=1e-6, atol=1e-7)
     np.testing.assert_allclose(second, (slope_high - slope_low) / 2e-5, rtol=1e-5, atol=1e-6)
-    np.testing.assert_allclose(slope[1], jx.jit(jx.grad(fun))(a[1]), rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(slope[1], once(jx.grad(fun))(a[1]), rtol=1e-8, atol=1e-10)
 
 
 def test_derivatives_where_values_are_equal():
@@ -121,7 +122,7 @@ def test_transformations_outside_of_jit_run_whole_functions():
         "named results": lambda x: jnp.linalg.slogdet(x).logabsdet,
     }
     for what, fun in calls.items():
-        for mapped in (jx.vmap(fun)(m), jx.jit(jx.vmap(fun))(m)):
+        for mapped in (jx.vmap(fun)(m), once(jx.vmap(fun))(m)):
             np.testing.assert_allclose(mapped, np.stack([np.asarray(fun(x)) for x in m]), atol=1e-10, err_msg=what)
     with jx.disable_jit():
         np.testing.assert_allclose(jx.vmap(jnp.linalg.inv)(m), np.linalg.inv(m), atol=1e-10)

@@ -12,6 +12,7 @@ import scipy.linalg
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope.scipy import linalg as sl
+from tests.compiling import once
 
 
 @pytest.fixture(autouse=True)
@@ -85,8 +86,8 @@ def test_polar_has_derivatives_both_ways():
     a, t = draw(4, 3), draw(4, 3, seed=1)
     fun = lambda a: sl.polar(a)[0]
     wanted = slope(lambda a: scipy.linalg.polar(a)[0], a, t)
-    close(jx.jit(lambda a, t: jx.jvp(fun, (a,), (t,))[1])(a, t), wanted, 1e-7)
-    close((jx.jit(jx.grad(lambda a: fun(a).sum()))(a) * t).sum(), wanted.sum(), 1e-7)
+    close(once(lambda a, t: jx.jvp(fun, (a,), (t,))[1])(a, t), wanted, 1e-7)
+    close((once(jx.grad(lambda a: fun(a).sum()))(a) * t).sum(), wanted.sum(), 1e-7)
 
 
 # Equations -----------------------------------------------------------------------------------------------------------
@@ -131,8 +132,8 @@ def test_sylvester(method):
     args, ts = (a[0], b, c[0]), (draw(4, 4, seed=4), draw(3, 3, seed=5), draw(4, 3, seed=6))
     moved = lambda step: scipy.linalg.solve_sylvester(*[x + step * t for x, t in zip(args, ts)])
     wanted = (moved(1e-6) - moved(-1e-6)) / 2e-6
-    close(jx.jit(lambda args, ts: jx.jvp(fun, args, ts)[1])(args, ts), wanted, 1e-6)
-    back = jx.jit(jx.grad(lambda *args: fun(*args).sum(), (0, 1, 2)))(*args)
+    close(once(lambda args, ts: jx.jvp(fun, args, ts)[1])(args, ts), wanted, 1e-6)
+    back = once(jx.grad(lambda *args: fun(*args).sum(), (0, 1, 2)))(*args)
     close(sum((np.asarray(g) * t).sum() for g, t in zip(back, ts)), wanted.sum(), 1e-6)
 
 
@@ -154,8 +155,8 @@ def test_eigenvalues_of_tridiagonal_matrices(imaginary):
     close(jx.vmap(only, (0, None))(np.stack([d, d]), e)[1], values[1:4])
     wanted = slope(lambda d: np.linalg.eigvalsh(dense + np.diag(d - np.diag(dense).real))[1:4], d, t)
     of_d = lambda d: only(d, jnp.asarray(e))
-    close(jx.jit(lambda d, t: jx.jvp(of_d, (d,), (t,))[1])(d, t), wanted, 1e-7)
-    close((jx.jit(jx.grad(lambda d: of_d(d).sum()))(d) * t).sum(), wanted.sum(), 1e-7)
+    close(once(lambda d, t: jx.jvp(of_d, (d,), (t,))[1])(d, t), wanted, 1e-7)
+    close((once(jx.grad(lambda d: of_d(d).sum()))(d) * t).sum(), wanted.sum(), 1e-7)
 
 
 def test_eigenvalues_of_special_tridiagonal_matrices():
@@ -173,7 +174,7 @@ def test_eigenvalues_of_special_tridiagonal_matrices():
 def test_exponentials(dtype, size):
     a = (draw(2, 4, 4, imaginary=np.dtype(dtype).kind == "c") * size / 4).astype(dtype)
     wanted = np.stack([scipy.linalg.expm(x.astype(np.complex128)) for x in a])
-    found = np.asarray(jx.jit(sl.expm)(a))
+    found = np.asarray(once(sl.expm)(a))
     assert found.dtype == dtype
     tolerance = (1e-4 if np.finfo(dtype).eps > 1e-10 else 1e-11) * max(size, 1)
     np.testing.assert_allclose(found, wanted if found.dtype.kind == "c" else wanted.real, rtol=tolerance,
@@ -196,8 +197,8 @@ def test_derivatives_of_exponentials():
     wanted = scipy.linalg.expm_frechet(a, e)
     close(value, wanted[0])
     close(change, wanted[1])
-    close((jx.jit(jx.grad(lambda a: sl.expm(a).sum()))(a) * e).sum(), wanted[1].sum())
-    mapped = jx.jit(jx.vmap(sl.expm_frechet))(np.stack([a, e]), np.stack([e, a]))
+    close((once(jx.grad(lambda a: sl.expm(a).sum()))(a) * e).sum(), wanted[1].sum())
+    mapped = once(jx.vmap(sl.expm_frechet))(np.stack([a, e]), np.stack([e, a]))
     close(mapped[1][0], wanted[1])
 
 
@@ -211,7 +212,7 @@ def test_square_roots(imaginary):
     b = a[0] @ adjoint(a[0]) + np.eye(4)
     t = draw(4, 4, seed=2, imaginary=imaginary)
     change = slope(scipy.linalg.sqrtm, b, t)
-    close(jx.jit(lambda b, t: jx.jvp(sl.sqrtm, (b,), (t,))[1])(b, t), change.astype(complex), 1e-7)
+    close(once(lambda b, t: jx.jvp(sl.sqrtm, (b,), (t,))[1])(b, t), change.astype(complex), 1e-7)
     if not imaginary:
         grads = jx.jit(jx.grad(lambda b: sl.sqrtm(b).real.sum()))
         close((grads(b) * t).sum(), change.sum(), 1e-7)
@@ -234,7 +235,7 @@ def test_functions_of_matrices():
     found, error = sl.funm(a, jnp.sin, disp=False)
     close(found, scipy.linalg.sinm(a).astype(complex), 1e-8)
     assert 0 < float(error) < 1e-6
-    close(jx.jit(lambda a: sl.funm(a, jnp.exp))(a), scipy.linalg.expm(a).astype(complex), 1e-8)
+    close(once(lambda a: sl.funm(a, jnp.exp))(a), scipy.linalg.expm(a).astype(complex), 1e-8)
 
 
 # Structured matrices -------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ import jitscope.numpy as jnp
 from jitscope.scipy import fft, signal
 from jitscope.scipy.signal.convolving import _good_length
 from jitscope.scipy.signal.segments import framed, overlapped
+from tests.compiling import once
 
 
 def draw(*shape, seed=0):
@@ -33,7 +34,7 @@ def close(found, wanted, tolerance=2e-5):
 def test_stretches_are_what_a_loop_cuts(size, step):
     x = draw(2, 25)
     wanted = np.stack([x[:, i : i + size] for i in range(0, 25 - size + 1, step)], 1)
-    np.testing.assert_array_equal(jx.jit(lambda x: framed(x, size, step))(x), wanted)
+    np.testing.assert_array_equal(once(lambda x: framed(x, size, step))(x), wanted)
 
 
 @pytest.mark.parametrize("size,step", [(1, 1), (4, 4), (4, 2), (5, 2), (7, 1), (9, 4), (12, 1), (11, 7)])
@@ -42,7 +43,7 @@ def test_stretches_add_up_to_what_a_loop_adds(size, step):
     wanted = np.zeros((2, 4 * step + size), "float32")
     for i in range(5):
         wanted[:, i * step : i * step + size] += frames[:, i]
-    close(jx.jit(lambda x: overlapped(x, step))(frames), wanted)
+    close(once(lambda x: overlapped(x, step))(frames), wanted)
 
 
 @pytest.mark.parametrize("overlap", [0, 3, 8, 12, 15])
@@ -108,7 +109,7 @@ def test_a_function_as_detrend_gets_stretches_along_the_last_axis():
 
 def test_frequency_and_window_may_be_traced_but_sizes_not():
     x, window = draw(32), draw(8, seed=2) ** 2
-    found = jx.jit(lambda fs, w: signal.welch(x, fs, w))(3.0, window)
+    found = once(lambda fs, w: signal.welch(x, fs, w))(3.0, window)
     for ours, wanted in zip(found, scipy.signal.welch(x, 3.0, window)):
         close(ours, wanted)
     with pytest.raises(TypeError, match="traced"):

@@ -14,6 +14,7 @@ import scipy.stats
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope.scipy import stats
+from tests.compiling import once
 from tests.extent import one_in
 
 
@@ -69,7 +70,7 @@ def test_functions_have_names_documents_and_places(name):
 def test_a_distribution_function_grows_by_the_density(name):
     own, x = functions(name), inside(name)
     below = lambda x: own["cdf"](x, *LINE[name])
-    slopes, density, values = jx.jit(lambda x: (jx.vmap(jx.grad(below))(x), own["pdf"](x, *LINE[name]), below(x)))(x)
+    slopes, density, values = once(lambda x: (jx.vmap(jx.grad(below))(x), own["pdf"](x, *LINE[name]), below(x)))(x)
     np.testing.assert_allclose(slopes, density, rtol=1e-9)
     np.testing.assert_allclose(values, scipy.stats.__dict__[name].cdf(x, *LINE[name]), rtol=1e-9)
 
@@ -78,7 +79,7 @@ def test_a_distribution_function_grows_by_the_density(name):
 def test_the_functions_of_a_distribution_agree(name):
     own, x, shape = functions(name), inside(name), LINE[name]
 
-    @jx.jit
+    @once
     def values(x):
         """Of all functions, those of a level at the level of `x`."""
         at = {key: function(x, *shape) for key, function in own.items() if key not in ("ppf", "isf")}
@@ -99,7 +100,7 @@ def test_the_functions_of_a_distribution_agree(name):
 def test_loc_and_scale_move_and_stretch(name):
     own, x = functions(name), inside(name)
     keys = {"pdf", "cdf", "logcdf", "sf", "logsf"} & set(own)
-    every = jx.jit(lambda x, *more: {key: own[key](x, *LINE[name], *more) for key in keys})
+    every = once(lambda x, *more: {key: own[key](x, *LINE[name], *more) for key in keys})
     wanted = every(x)
     for loc, scale in ((0.75, 2.5), (jnp.asarray(0.75), jnp.full((12,), 2.5))):
         found = every(0.75 + 2.5 * x, loc, scale)
