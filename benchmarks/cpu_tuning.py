@@ -148,6 +148,7 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     ),
     "CONVOLUTIONS_IN_PARTS": (_in_groups, (_IMAGES, _DRAW.standard_normal((3, 3, 24, 96), np.float32))),
     "MINIMAL_FILTERING": (_by_window, (_IMAGES, _DRAW.standard_normal((3, 3, 96, 96), np.float32))),
+    "FILTERING_BY_FOUR": (_convolution, (_IMAGES, _DRAW.standard_normal((3, 3, 96, 96), np.float32))),
     "SMALL_SYSTEMS": (jnp.linalg.inv, (_DRAW.random((10_000, 3, 3), np.float32) + 3 * np.eye(3, dtype=np.float32),)),
     "RESIZED_BY_PIXELS": (lambda x: jx.image.resize(x, (8, 16, 16, 96), "linear"), (_IMAGES,)),
     "COMPLEX_OPERANDS_KEPT": (lambda x: jnp.sqrt(-jnp.log(1 - x * 0.98j)), (_LONG,)),

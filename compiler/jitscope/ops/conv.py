@@ -275,13 +275,13 @@ _ALGORITHMS = (
         summed_by_rows,
     ),
     _Algorithm(
-        "computed by Winograd's minimal filtering: 16 multiplications for 4 results in place of 36",
+        "computed by Winograd's minimal filtering: 3 or 4 multiplications for a result in place of 9",
         MINIMAL_FILTERING,
         is_filtered,
         filtered,
     ),
     _Algorithm(
-        "computed by Winograd's minimal filtering: 16 multiplications in place of 36 for 4 places that the window stood at",
+        "computed by Winograd's minimal filtering: 3 or 4 multiplications in place of 9 for a place that the window stood at",
         MINIMAL_FILTERING,
         is_filtered_gradient,
         filtered_gradient,

@@ -1,12 +1,15 @@
-"""Convolutions with a window of 3 × 3, and their gradients by the window, with fewer multiplications: Winograd's minimal filtering F(2 × 2, 3 × 3)
-(Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", CVPR 2016, section 4.1).
+"""Convolutions with a window of 3 × 3, and their gradients by the window, with fewer multiplications: minimal filtering (Winograd, "Arithmetic Complexity of
+Computations", 1980; Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", CVPR 2016, section 4.1).
 
-A tile of 2 × 2 results y sees a tile d of 4 × 4. With the matrices below, y = A' ((G w G') * (B' d B)) A, where * multiplies element by element:
-16 multiplications in place of 36. Summed over the features, each of the 16 elements is a product of matrices, (tiles × features) (features × results'
-features). The gradient by the window is the transpose, G' ((A y A') * (B' d B)) G, summed over the tiles.
+A tile of n × n results y sees a tile d of (n + 2) × (n + 2). With a filter's matrices, y = A' ((G w G') * (B' d B)) A, where * multiplies element by
+element: for n = 2, 16 multiplications in place of 36; for n = 4, 49 in place of 144. Summed over the features, each of these elements is a product of
+matrices, (tiles × features) (features × results' features). The gradient by the window is the transpose, G' ((A y A') * (B' d B)) G, summed over the tiles.
+
+The filter for n = 4 takes polynomials modulo x, x - 1, x + 1, x^2 + 1 and at infinity: all zeros but 0 are on the unit circle, so that errors stay those of
+n = 2. (36 multiplications, with the points 2 and -2 in place of x^2 + 1, were seen to have 5 to 7 times the error of sums.)
 
 What a tile sees beside a result's own window cancels out up to rounding, so that errors are relative to the largest numbers of the tile; where these are of
-one size, the error (root mean square) was seen to be 0.6 to 2.3 of that of XLA's sums. Infinities and NaN reach all results of the tile.
+one size, the error (root mean square) was seen to be 0.2 to 2.3 of that of XLA's sums. Infinities and NaN reach all results of the tile.
 """
 
 from __future__ import annotations
@@ -18,7 +21,8 @@ from typing import Any
 import numpy as np
 
 from ..core.avals import ShapedArray, aval_of
-from ..xla.cpu_tuning import MINIMAL_FILTERING
+from ..named_tuple import NamedTuple
+from ..xla.cpu_tuning import FILTERING_BY_FOUR, HAS_OLDER_EMITTER, MINIMAL_FILTERING, Tuning
 from .conv_forms import Geometry
 from .dot import dot_general_p
 from .families import scalar_like
@@ -28,77 +32,140 @@ from .precision import Precision
 from .small_products import at_place
 
 
-_B = np.array([[1, 0, -1, 0], [0, 1, 1, 0], [0, -1, 1, 0], [0, 1, 0, -1]])
-_G = np.array([[1, 0, 0], [0.5, 0.5, 0.5], [0.5, -0.5, 0.5], [0, 0, 1]])
-_A = np.array([[1, 1, 1, 0], [0, 1, -1, -1]])
-"""What stands at the left: the transposes of B and A, and G."""
+class _Filter(NamedTuple):
+    """How results in a tile of `side` × `side` are computed, and by which rule: what stands at the left, the transposes of B and A, and G."""
+
+    side: int
+    rule: Tuning
+    b: np.ndarray
+    g: np.ndarray
+    a: np.ndarray
+
+    @property
+    def elements(self) -> int:
+        return len(self.b) ** 2
+
+
+_FILTERS = (
+    _Filter(
+        2,
+        MINIMAL_FILTERING,
+        np.array([[1, 0, -1, 0], [0, 1, 1, 0], [0, -1, 1, 0], [0, 1, 0, -1]]),
+        np.array([[1, 0, 0], [0.5, 0.5, 0.5], [0.5, -0.5, 0.5], [0, 0, 1]]),
+        np.array([[1, 1, 1, 0], [0, 1, -1, -1]]),
+    ),
+    _Filter(
+        4,
+        FILTERING_BY_FOUR,
+        np.array(
+            [
+                [1, 0, 0, 0, -1, 0],
+                [0, 1, 1, 1, 1, 0],
+                [0, -1, 1, -1, 1, 0],
+                [0, 1, -1, -1, 1, 0],
+                [0, 1, 0, -1, 0, 0],
+                [0, 0, 1, 0, -1, 0],
+                [0, -1, 0, 0, 0, 1],
+            ]
+        ),
+        np.array([[4, 0, 0], [1, 1, 1], [1, -1, 1], [2, 2, -2], [2, 0, -2], [0, 2, 0], [0, 0, 4]]) / 4,
+        np.array([[1, 1, 1, 1, -1, 1, 0], [0, 1, -1, 0, 1, 1, 0], [0, 1, 1, -1, 1, -1, 0], [0, 1, -1, 0, -1, -1, 1]]),
+    ),
+)
 _INDEX = np.dtype(np.int32)
 _COUNT = ShapedArray((), _INDEX)
 
 
 class Tiles:
-    """How images of results are cut: into `rows` × `columns` tiles each, so many `images` in a block, which one turn of a loop takes."""
+    """How images of results are cut for a filter: into `rows` × `columns` tiles each, so many `images` in a block, which one turn of a loop takes."""
 
-    __slots__ = ("columns", "images", "rows")
+    __slots__ = ("columns", "filter", "images", "rows")
 
-    def __init__(self, count: int, sizes: tuple[int, ...], features: int):
-        self.rows, self.columns = (-(-n // 2) for n in sizes)
-        wanted = -(-MINIMAL_FILTERING.value["numbers"] // (self.rows * self.columns * features))
+    def __init__(self, filter: _Filter, count: int, sizes: tuple[int, ...], features: int):
+        self.filter = filter
+        self.rows, self.columns = (-(-n // filter.side) for n in sizes)
+        # Products with few rows would read the windows too often.
+        tiles = max(MINIMAL_FILTERING.value["numbers"] // (filter.elements * features), features // 2)
+        wanted = -(-tiles // self.of_image)
         self.images = next(n for n in range(min(wanted, count), count + 1) if count % n == 0)
+
+    @classmethod
+    def of(cls, ctx: Any, count: int, sizes: tuple[int, ...], features: tuple[int, int]) -> Tiles | None:
+        """Those with the fewest multiplications; None: too few, or too large ones."""
+        limits, most = MINIMAL_FILTERING.value, max(features)
+        filters = [
+            f for f in _FILTERS if f.rule.holds(ctx.module.platform) and min(features) >= f.rule.value["features"]
+        ]
+        found = [
+            tiles
+            for tiles in (cls(one, count, sizes, most) for one in filters)
+            if count * tiles.of_image >= tiles.filter.rule.value["tiles"]
+            and tiles.filter.side**2 * tiles.of_image <= limits["filled"] * math.prod(sizes)
+            and tiles.filter.elements * tiles.of_block * most <= limits["most"]
+        ]
+        return min(found, key=lambda tiles: tiles.of_image * tiles.filter.elements, default=None)
+
+    @property
+    def of_image(self) -> int:
+        return self.rows * self.columns
 
     @property
     def of_block(self) -> int:
-        return self.images * self.rows * self.columns
+        return self.images * self.of_image
 
 
 def is_filtered(ctx: Any, geometry: Geometry) -> bool:
     """Whether a convolution is computed so, in programs for one device."""
-    count, features, *_ = geometry.x_shape
-    return geometry.window == (3, 3) and _holds(ctx, geometry, features, count, geometry.sizes)
+    return geometry.window == (3, 3) and _holds(ctx, geometry) and _tiles(ctx, geometry) is not None
 
 
 def is_filtered_gradient(ctx: Any, geometry: Geometry) -> bool:
     """Whether a convolution has the form of the gradient by such a window (features and examples in each other's places), and is computed so."""
-    features, count, *_ = geometry.x_shape
-    return geometry.sizes == (3, 3) and _holds(ctx, geometry, features, count, geometry.window)
+    return geometry.sizes == (3, 3) and _holds(ctx, geometry) and _tiles_of_gradient(ctx, geometry) is not None
 
 
-def _holds(ctx: Any, geometry: Geometry, features: int, count: int, sizes: tuple[int, ...]) -> bool:
+def _holds(ctx: Any, geometry: Geometry) -> bool:
     if not MINIMAL_FILTERING.holds(ctx.module.platform) or ctx.module.meshes.group is not None:
         return False
-    p, limits, most = geometry.params, MINIMAL_FILTERING.value, max(features, geometry.y_shape[0])
-    tiles = Tiles(count, sizes, most)
-    plain = all(set(p[name]) == {1} for name in ("window_strides", "lhs_dilation", "rhs_dilation"))
+    p = geometry.params
     return (
-        plain
+        all(set(p[name]) == {1} for name in ("window_strides", "lhs_dilation", "rhs_dilation"))
         and geometry.groups == 1
         and set(p["precision"] or ()) <= {Precision.DEFAULT}
-        and min(features, geometry.y_shape[0]) >= limits["features"]
-        and geometry.products() >= limits["products"]
-        and count * tiles.rows * tiles.columns >= limits["tiles"]
-        and 4 * tiles.rows * tiles.columns <= limits["filled"] * math.prod(sizes)
-        and tiles.of_block * most <= limits["most"]
+        and geometry.products() >= MINIMAL_FILTERING.value["products"]
     )
+
+
+def _tiles(ctx: Any, geometry: Geometry) -> Tiles | None:
+    count, features, *_ = geometry.x_shape
+    return Tiles.of(ctx, count, geometry.sizes, (features, geometry.y_shape[0]))
+
+
+def _tiles_of_gradient(ctx: Any, geometry: Geometry) -> Tiles | None:
+    features, count, *_ = geometry.x_shape
+    return Tiles.of(ctx, count, geometry.window, (features, geometry.y_shape[0]))
 
 
 def filtered(ctx: Any, geometry: Geometry, x: Any, y: Any) -> Any:
     """The result of a convolution, MLIR values of the context's operands."""
     (count, features, *space), made = geometry.x_shape, geometry.y_shape[0]
     x_spec, y_spec, _ = geometry.specs
-    tiles = Tiles(count, geometry.sizes, max(features, made))
-    images, windows = _of_type(ctx, (count, *space, features), (16, features, made))
+    tiles = _tiles(ctx, geometry)
+    assert tiles is not None
+    filter = tiles.filter
+    images, windows = _of_type(ctx, (count, *space, features), (filter.elements, features, made))
     out = windows.update(shape=(count, *geometry.sizes, made))
 
     def prepared(x: Any, y: Any) -> list[Any]:
         # A window is transformed when its images are there: all at once would fill memory.
         x, y = optimization_barrier_p(x, y)
         window = transpose(y, (*y_spec[2:], y_spec[1], y_spec[0]))
-        return [transpose(x, (x_spec[0], *x_spec[2:], x_spec[1])), reshape(_of_window(window, _G), windows.shape)]
+        return [transpose(x, (x_spec[0], *x_spec[2:], x_spec[1])), reshape(_of_window(window, filter.g), windows.shape)]
 
     x, y = ctx.inline(prepared, x, y)
 
     def block(x: Any, y: Any) -> Any:
-        seen = _of_tiles(_padded(x, tiles, geometry.params["padding"]), _B, tiles)
+        seen = _of_tiles(_padded(x, tiles, geometry.params["padding"]), filter.b, tiles)
         return _results(_product(seen, y, 2), tiles, geometry.sizes)
 
     def part(first: Any, made: Any) -> Any:
@@ -115,9 +182,11 @@ def filtered_gradient(ctx: Any, geometry: Geometry, x: Any, y: Any) -> Any:
     """The result of a convolution that has the form of the gradient by a window, MLIR values of the context's operands."""
     (features, count, *space), made = geometry.x_shape, geometry.y_shape[0]
     x_spec, y_spec, _ = geometry.specs
-    tiles = Tiles(count, geometry.window, max(features, made))
+    tiles = _tiles_of_gradient(ctx, geometry)
+    assert tiles is not None
+    filter = tiles.filter
     images, cotangents, sums = _of_type(
-        ctx, (count, *space, features), (count, *geometry.window, made), (16, features, made)
+        ctx, (count, *space, features), (count, *geometry.window, made), (filter.elements, features, made)
     )
 
     def prepared(x: Any, y: Any) -> list[Any]:
@@ -126,9 +195,11 @@ def filtered_gradient(ctx: Any, geometry: Geometry, x: Any, y: Any) -> Any:
     x, y = ctx.inline(prepared, x, y)
 
     def block(x: Any, y: Any) -> Any:
-        seen = _of_tiles(_padded(x, tiles, geometry.params["padding"]), _B, tiles)
-        seen = in_memory(transpose(seen, (0, 2, 1)))  # else XLA has one core multiply
-        return _product(seen, _of_tiles(_padded(y, tiles), _A.T, tiles), 2)
+        seen = _of_tiles(_padded(x, tiles, geometry.params["padding"]), filter.b, tiles)
+        y = _of_tiles(_padded(y, tiles), filter.a.T, tiles)
+        if HAS_OLDER_EMITTER:  # it would compute each number again where the transpose is
+            return _product(seen, y, 1)
+        return _product(in_memory(transpose(seen, (0, 2, 1))), y, 2)  # else one core multiplies
 
     def part(first: Any, total: Any) -> Any:
         both = [_images(ctx, a, aval, first, tiles) for a, aval in ((x, images), (y, cotangents))]
@@ -136,7 +207,7 @@ def filtered_gradient(ctx: Any, geometry: Geometry, x: Any, y: Any) -> Any:
         return one if tiles.images == count else ctx.hlo.add(total, one)
 
     def gradient(total: Any) -> Any:
-        window = _of_window(reshape(total, (4, 4, features, made)), _G.T)
+        window = _of_window(reshape(total, (*[len(filter.g)] * 2, features, made)), filter.g.T)
         return geometry.placed(transpose(window, (2, 0, 1, 3)))
 
     return ctx.inline(gradient, _over_blocks(ctx, tiles, count, sums, ctx.zeros(sums), part), avals=[sums])
@@ -187,16 +258,17 @@ def _padded(x: Any, tiles: Tiles, padding: Sequence[tuple[int, int]] | None = No
     sizes = aval_of(x).shape[1:3]
     pads = []
     for size, number, low in zip(sizes, (tiles.rows, tiles.columns), [p[0] for p in padding or ((0, 0), (0, 0))]):
-        pads.append((low, 2 * number + 2 * (padding is not None) - low - size, 0))
+        pads.append((low, tiles.filter.side * number + 2 * (padding is not None) - low - size, 0))
     return pad_p(x, scalar_like(x, 0), padding_config=((0, 0, 0), *pads, (0, 0, 0)))
 
 
 def _of_tiles(x: Any, matrix: np.ndarray, tiles: Tiles) -> Any:
-    """The tiles, which begin at each second place of both axes of images, between a matrix and its transpose: (elements, tiles, features)."""
-    reach, (rows, columns) = matrix.shape[1], (2 * tiles.rows - 1, 2 * tiles.columns - 1)
-    x = _combined(matrix, [slice_in_dim(x, i, i + rows, 2, 1) for i in range(reach)], 0)
+    """The tiles, a side apart in images, between a matrix and its transpose: (elements, tiles, features)."""
+    reach, side = matrix.shape[1], tiles.filter.side
+    rows, columns = (side * (n - 1) + 1 for n in (tiles.rows, tiles.columns))
+    x = _combined(matrix, [slice_in_dim(x, i, i + rows, side, 1) for i in range(reach)], 0)
     x = in_memory(x)
-    x = _combined(matrix, [slice_in_dim(x, i, i + columns, 2, 3) for i in range(reach)], 1)
+    x = _combined(matrix, [slice_in_dim(x, i, i + columns, side, 3) for i in range(reach)], 1)
     shape = aval_of(x).shape
     return reshape(x, (math.prod(shape[:2]), math.prod(shape[2:-1]), shape[-1]))
 
@@ -216,11 +288,11 @@ def _product(x: Any, y: Any, contracted: int) -> Any:
 
 def _results(x: Any, tiles: Tiles, sizes: Sequence[int]) -> Any:
     """The images of results of the products for each element of a tile."""
-    made = aval_of(x).shape[-1]
-    x = reshape(x, (4, 4, tiles.images, tiles.rows, tiles.columns, made))
-    x = in_memory(_combined(_A, _along(x, 0), 3))
-    x = _combined(_A, _along(x, 0), 4)
-    x = reshape(x, (tiles.images, 2 * tiles.rows, 2 * tiles.columns, made))
+    made, side, matrix = aval_of(x).shape[-1], tiles.filter.side, tiles.filter.a
+    x = reshape(x, (*[matrix.shape[1]] * 2, tiles.images, tiles.rows, tiles.columns, made))
+    x = in_memory(_combined(matrix, _along(x, 0), 3))
+    x = _combined(matrix, _along(x, 0), 4)
+    x = reshape(x, (tiles.images, side * tiles.rows, side * tiles.columns, made))
     return slice_in_dim(slice_in_dim(x, 0, sizes[0], axis=1), 0, sizes[1], axis=2)
 
 

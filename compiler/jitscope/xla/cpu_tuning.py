@@ -348,12 +348,22 @@ CONVOLUTIONS_IN_PARTS = Tuning(
 )
 MINIMAL_FILTERING = Tuning(
     "A convolution with a window of 3 × 3 and the gradient by such a window, of at least so many `features` on both sides and so many products, are computed tile by tile with "
-    "16 multiplications for 36 (`ops/winograd.py`), in blocks of images with so many `numbers` for each element of a tile; not of fewer `tiles`, nor where these reach too "
-    "far beyond the image (`filled`), nor where one image has too many numbers (`most`).",
-    "with 0.10.2, 0.11.2 and 0.12.0.1: 8 × 32 × 32 × 96, to 96 features: 0.64, 0.59 and 0.59 of the time, its gradients 0.68 to 0.79, 0.58 to 0.68 and 0.59 to 0.68; "
-    "8 × 16 × 16 × 192: 0.67 to 0.91, 0.62 to 0.65 and 0.65 to 0.7; the gradient by the window of 1 × 64 × 64 × 48 with 0.12.0.1: 0.21 to 0.26; on two cores, by the clock on the wall, 0.6 to 0.95; compiled in some 150 to 250 ms more",
+    "16 multiplications for 36 (`ops/winograd.py`), in blocks of images whose tiles have so many `numbers`; not of fewer `tiles`, nor where these reach too "
+    "far beyond the image (`filled`), nor where those of one image have too many numbers (`most`).",
+    "with 0.10.2, 0.11.2 and 0.12.0.1: 8 × 32 × 32 × 96, to 96 features: 0.66, 0.61 and 0.56 of the time, its gradients 0.68 to 0.79, 0.58 to 0.77 and 0.58 to 0.73; "
+    "8 × 16 × 16 × 192: 0.71 to 0.91, 0.62 to 0.65 and 0.62 to 0.71; on two cores, by the clock on the wall, 0.6 to 0.95; compiled in some 150 to 250 ms more",
     "XLA's convolutions do so",
-    {"features": 48, "products": 2**24, "tiles": 128, "filled": 1.25, "numbers": 2**14, "most": 2**19},
+    {"features": 48, "products": 2**24, "tiles": 128, "filled": 1.25, "numbers": 2**18, "most": 2**23},
+)
+FILTERING_BY_FOUR = Tuning(
+    "Such a convolution of at least so many `features` and `tiles` of 4 × 4 results has 49 multiplications for 144, where these are fewer in all: as exact, and with fewer numbers "
+    "to write out and read.",
+    "with 0.12.0.1, of what the rule before gives: 8 × 32 × 32 × 96: 0.90, its gradients 0.90; 8 × 28 × 28 × 128: 0.84 and 0.92, 8 × 56 × 56 × 64: 0.89 and 0.88, "
+    "the gradient by the window of 2 × 112 × 112 × 64: 0.5. Of XLA's own, with few features: 4 × 64 × 64 × 16, to 16: 0.70, by the window 0.65 (with 0.11.2 0.83 and 0.64); "
+    "4 × 64 × 64 × 24: 0.72 and 0.63; 8 × 64 × 64 × 32: 0.77 and 0.92; compiled in some 200 ms more",
+    "XLA's convolutions do so",
+    {"features": 16, "tiles": 192},
+    jaxlibs=("0.11.", "0.12."),  # 0.10 computes again what is read several times: 2.6 to 5 times as long
 )
 SMALL_SYSTEMS = Tuning(
     "At least so many `matrices` of at most so many rows (`most`) are factored (Cholesky, LU) and solved all at once, with vectors that run over the matrices "
@@ -454,6 +464,7 @@ SWITCHES = {
     "convolutions by elements": CONVOLUTIONS_BY_ELEMENTS,
     "convolutions in parts": CONVOLUTIONS_IN_PARTS,
     "minimal filtering": MINIMAL_FILTERING,
+    "minimal filtering by four": FILTERING_BY_FOUR,
     "resizing by pixels": RESIZED_BY_PIXELS,
     "small systems side by side": SMALL_SYSTEMS,
     "convolutions in loops": CONVOLUTIONS_IN_LOOPS,

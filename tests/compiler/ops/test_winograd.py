@@ -45,8 +45,9 @@ def _operands(layout: int, batch: int, sizes: tuple[int, int], features: tuple[i
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    limits = {"features": 2, "products": 1, "tiles": 1, "filled": 4, "numbers": 48, "most": 2**19}
+    limits = {"features": 2, "products": 1, "tiles": 1, "filled": 4, "numbers": 768, "most": 2**23}
     monkeypatch.setattr(RULE, "value", limits)
+    monkeypatch.setattr(cpu_tuning.FILTERING_BY_FOUR, "value", {"features": 2, "tiles": 1})
 
 
 @pytest.mark.usefixtures("small")
@@ -74,8 +75,9 @@ def test_results_and_gradients(
         np.testing.assert_allclose(one, other, rtol=0, atol=64 * np.finfo(dtype).eps * (1 + np.abs(other).max()))
 
 
-def test_errors_are_no_larger_than_those_of_sums() -> None:
-    x, y = _operands(0, 4, (16, 16), (64, 64), "float32", 0)
+@pytest.mark.parametrize(("images", "size"), [(4, 16), (4, 32)], ids=["by two", "by four"])
+def test_errors_are_no_larger_than_those_of_sums(images: int, size: int) -> None:
+    x, y = _operands(0, images, (size, size), (64, 64), "float32", 0)
     ct = np.random.default_rng(1).standard_normal(x.shape).astype(np.float32)
     got, want, differ = with_and_without([RULE], _everything(_convolution()), x, y, ct)
     assert differ
@@ -121,3 +123,28 @@ def test_which_are_written(changed: dict[str, Any], written: bool) -> None:
     x, y = jx.ShapeDtypeStruct((4, 32, 32, 96), np.float32), jx.ShapeDtypeStruct((3, 3, 96 // groups, 96), np.float32)
     lowered = jx.jit(function).lower(x, y).as_text()
     assert ("stablehlo.while" in lowered) == written
+
+
+@pytest.mark.skipif(
+    not cpu_tuning.FILTERING_BY_FOUR.holds(), reason="the rule holds with releases it was measured with"
+)
+@pytest.mark.parametrize(
+    ("size", "features", "elements"),
+    [
+        (32, 16, 49),
+        (32, 96, 49),
+        (30, 96, 49),
+        (14, 96, 16),
+        (16, 192, 49),
+        (32, 15, None),
+        (31, 40, 49),
+        (14, 40, None),
+    ],
+)
+def test_tiles_with_the_fewest_multiplications(size: int, features: int, elements: int | None) -> None:
+    x, y = (
+        jx.ShapeDtypeStruct(shape, np.float32) for shape in ((16, size, size, features), (3, 3, features, features))
+    )
+    lowered = jx.jit(_convolution()).lower(x, y).as_text()
+    found = [n for n in (16, 49) if f"tensor<{n}x{features}x{features}xf32>" in lowered]
+    assert found == ([] if elements is None else [elements])
