@@ -19,6 +19,8 @@ from typing import Any
 
 from ..core.jaxpr import Jaxpr, JaxprEqn, Var
 from ..ops import elementwise as ew
+from ..ops.conv import conv_general_dilated_p
+from ..ops.conv_forms import elements_summed
 from ..ops.families import Elementwise, add_any_p
 from ..ops.linear import convert_element_type_p, copy_p, select_n_p
 from ..symbolic.dimension import is_static
@@ -32,6 +34,8 @@ _COSTLY = frozenset(
 )  # fmt: skip
 MOVED = frozenset("broadcast_in_dim concatenate iota pad reshape rev slice squeeze transpose".split())
 """Operations that only move elements: XLA fuses them as well."""
+_OF_ELEMENT = 4
+"""Operations for each element of a window that is summed up: what it sees is read from memory, too."""
 _SPREAD = ("broadcast_in_dim", "iota")
 _SAME_ELEMENTS = ("reshape", "transpose")
 
@@ -47,15 +51,23 @@ def kept_values(jaxpr: Jaxpr, platform: str) -> Mapping[Var, str]:
         isinstance(eqn.primitive, Elementwise) or eqn.primitive in _COMPUTED or eqn.primitive.name in MOVED
         for eqn in equations
     ]
-    apart = _read_apart(jaxpr, equations, fused) if sum(fused) > limits["operations"] else set()
+    windows = {
+        i: _OF_ELEMENT * n
+        for i, eqn in enumerate(equations)
+        if eqn.primitive is conv_general_dilated_p and (n := elements_summed(eqn, platform))
+    }
+    for i in windows:
+        fused[i] = True
+    many = sum(fused) + sum(windows.values()) > limits["operations"]
+    apart = _read_apart(jaxpr, equations, fused) if many else set()
     products = [eqn for eqn in equations if eqn.primitive.name == "dot_general"]
     in_products = _read_by_products(equations) if any(map(_contracts_several, products)) else frozenset()
     if not apart and not in_products:
         return {}
     read_whole = {a for eqn, inside in zip(equations, fused) if not inside for a in eqn.invars if type(a) is Var}
     spread: set[Var] = set()  # one element for many
-    again: dict[Var, int] = {}  # the equations that are computed wherever a value is read, as the bits of a number
-    costly, kept = 0, {}
+    again: dict[Var, int] = {}  # the operations that are computed wherever a value is read, as the bits of a number
+    costly, summed, kept, shift = 0, 0, {}, 0
     for i, eqn in enumerate(equations):
         out = eqn.outvars[0]
         if not fused[i] or not is_static(out.aval.shape):
@@ -67,17 +79,23 @@ def kept_values(jaxpr: Jaxpr, platform: str) -> Mapping[Var, str]:
         if eqn.primitive.name in _SPREAD:
             spread.add(out)
         size = math.prod(out.aval.shape)
-        if size >= limits["elements"] and computes(eqn):
-            own |= 1 << i
+        if size >= limits["elements"] and (i in windows or computes(eqn)):
+            number = windows.get(i, 1)
+            mask = ((1 << number) - 1) << shift
+            own |= mask
             if eqn.primitive in _COSTLY:
-                costly |= 1 << i
+                costly |= mask
+            elif i in windows:
+                summed |= mask
+            shift += number
             if out in in_products and size >= limits["in products"] and own & costly:
                 kept[out] = "several products read it, and for one it would be computed again with its axes turned"
                 continue
-            if out in read_whole and _combines(eqn, spread):
+            if out in read_whole and i not in windows and _combines(eqn, spread):
                 continue
             if out in apart and own.bit_count() > limits["operations" if size <= limits["large"] else "of large"]:
-                kept[out] = f"several loops read it, and {own.bit_count()} operations would be computed again in each"
+                what = "the sum over a window" if own & summed else f"{own.bit_count()} operations"
+                kept[out] = f"several loops read it, and {what} would be computed again in each"
                 continue
         again[out] = own
     return kept

@@ -15,9 +15,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..core.avals import ShapedArray, aval_of
+from ..core.jaxpr import JaxprEqn
 from ..named_tuple import NamedTuple
 from ..symbolic.dimension import is_static
-from ..xla.cpu_tuning import CONVOLUTIONS_AS_PRODUCTS, CONVOLUTIONS_BY_ELEMENTS, Tuning
+from ..xla.cpu_tuning import CONVOLUTIONS_AS_PRODUCTS, CONVOLUTIONS_BY_ELEMENTS, CONVOLUTIONS_IN_LOOPS, Tuning
 from .dot import dot_general_p
 from .families import scalar_like
 from .linear import (
@@ -72,6 +73,16 @@ def form_of(
             CONVOLUTIONS_BY_ELEMENTS,
         )
     return None
+
+
+def elements_summed(eqn: JaxprEqn, platform: str) -> int:
+    """The elements of the window over which a convolution is written as a sum that XLA fuses with what reads it; 0: it is not."""
+    (x, y), out = [a.aval for a in eqn.invars], eqn.outvars[0].aval
+    geometry = geometry_of(x, y, out, eqn.params) if holds(CONVOLUTIONS_BY_ELEMENTS, platform) else None
+    if geometry is None or not geometry.is_depthwise() or not geometry.is_worth_it():
+        return 0
+    elements = math.prod(geometry.window)
+    return elements if 1 < elements <= CONVOLUTIONS_IN_LOOPS.value["window"] else 0  # with more it may be a loop
 
 
 def geometry_of(x: ShapedArray, y: ShapedArray, out: ShapedArray, params: dict[str, Any]) -> Geometry | None:

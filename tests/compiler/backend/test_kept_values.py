@@ -105,6 +105,24 @@ def test_what_products_read_with_their_axes_turned_is_computed_once() -> None:
         np.testing.assert_allclose(one, exact, rtol=1e-4, atol=1e-3)
 
 
+def test_a_sum_over_a_window_that_several_loops_read() -> None:
+    """The loops are those of both products, and of the gradient of `clip`."""
+    x, w, v = normal(2, 12, 12, 16), normal(3, 3, 1, 16), normal(16, 8)
+
+    def layer(x: Any, w: Any, v: Any) -> Any:
+        names = ("NHWC", "HWIO", "NHWC")
+        h = lax.conv_general_dilated(x, w, (1, 1), "SAME", dimension_numbers=names, feature_group_count=16)
+        return jnp.clip(h, 0, 2) @ v
+
+    step = jx.grad(lambda *args: jnp.mean(layer(*args) ** 2), (1, 2))
+    assert reasons(layer, x, w, v) == []
+    assert "several loops read it, and the sum over a window would be computed again in each" in reasons(step, x, w, v)
+    kept, plain, differ = with_and_without([RULE], step, x, w, v)
+    assert differ
+    for one, other in zip(kept, plain, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
+
+
 def test_only_what_is_computed_again_is_kept() -> None:
     x, w = normal(64, 64), normal(24, 64, 64)
 
