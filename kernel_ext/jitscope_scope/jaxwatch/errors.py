@@ -19,6 +19,7 @@ from jitscope.core.unfinished_traces import LAST, MOST, UnfinishedTrace
 from ..observe.positions import CellOf, no_cell
 from ..observe.stacks import is_installed
 from ..observe.stopped import stopped_document
+from ..source_code.frames import value_in
 from ..source_code.places import path_at
 from . import private
 from .library_arguments import renamed
@@ -185,7 +186,7 @@ def _guilty(translated: Translation, trace: Any, one: _Frame, misused: bool) -> 
         if misused:
             return found
     for node in _named(one.where):
-        for tracer in _tracers(_kept_as(node, one.frame)):
+        for tracer in _tracers(value_in(one.frame, node)):
             of, known = private.recorded(tracer)
             var = translated.variables.get(id(known))
             if var is not None and of is trace and var not in found:
@@ -201,16 +202,6 @@ def _within(inner: Position, outer: Position) -> bool:
         return outer.line <= inner.line <= outer.end_line
     starts = (outer.line, outer.column) <= (inner.line, inner.column)
     return starts and (inner.end_line, inner.end_column) <= (outer.end_line, outer.end_column)
-
-
-def _kept_as(node: ast.AST, frame: FrameType) -> Any:
-    """What a name stands for, or what an object keeps under a name (`self.width`)."""
-    match node:
-        case ast.Name(id=name):
-            return frame.f_locals.get(name)
-        case ast.Attribute(value=owner, attr=attr):
-            return getattr(_kept_as(owner, frame), "__dict__", {}).get(attr)
-    return None
 
 
 def _named(where: Position) -> list[ast.AST]:

@@ -5,10 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from ..source_code.bindings import root_name
+from ..source_code.parameters import positional
+from ..source_code.tree import COMPREHENSIONS, FUNCTIONS, outside
+
 
 Statements = Sequence[ast.stmt]
 _BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
-_OWN = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_OWN = (*FUNCTIONS, *COMPREHENSIONS)
 
 
 def loaded(nodes: Iterable[ast.AST]) -> set[str]:
@@ -25,7 +29,7 @@ def _read(node: ast.AST) -> Iterator[str]:
             yield node.id
         return
     parts = (name for child in ast.iter_child_nodes(node) for name in _read(child))
-    if isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+    if isinstance(node, COMPREHENSIONS):
         own = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
         yield from _read(node.generators[0].iter)
         parts = (name for name in parts if name not in own)
@@ -34,7 +38,7 @@ def _read(node: ast.AST) -> Iterator[str]:
 
 def bound(nodes: Iterable[ast.AST]) -> set[str]:
     """Names that the nodes bind in the block they stand in (not inside comprehensions and functions)."""
-    return {n.id for node in nodes for n in _outside(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    return {n.id for n in outside(nodes, _OWN) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
 
 
 def stored_into(nodes: Iterable[ast.AST]) -> set[str]:
@@ -79,14 +83,12 @@ def backwards(rows: ast.expr) -> ast.expr:
 
 def parameters(node: ast.FunctionDef) -> list[str]:
     """The names of a function's parameters, but for `*args` and `**kwargs`."""
-    return [a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+    return [*positional(node), *(a.arg for a in node.args.kwonlyargs)]
 
 
 def root_of(node: ast.expr) -> str | None:
     """The name that a chain of attributes and subscripts begins with."""
-    while isinstance(node, (ast.Subscript, ast.Attribute)):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else None
+    return root_name(node) or None
 
 
 def line_of(body: Statements, place: str) -> int | None:
@@ -157,14 +159,6 @@ def breaks(block: Statements) -> bool:
     return any(
         isinstance(s, ast.Break) or (isinstance(s, ast.If) and (breaks(s.body) or breaks(s.orelse))) for s in block
     )
-
-
-def _outside(node: ast.AST) -> Iterator[ast.AST]:
-    if isinstance(node, _OWN):
-        return
-    yield node
-    for child in ast.iter_child_nodes(node):
-        yield from _outside(child)
 
 
 def loop_targets(body: Statements, wanted: Callable[[ast.For], bool] = lambda loop: True) -> set[str]:

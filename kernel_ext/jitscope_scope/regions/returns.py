@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import copy
 
+from ..source_code.tree import outside
 from . import naming
 from .parts import placed_at
 
@@ -91,13 +92,7 @@ class _Ends:
 
 def _returns(body: naming.Statements) -> bool:
     """Whether a `return` of the function itself stands in the statements."""
-    return any(isinstance(n, ast.Return) for s in body for n in _own(s))
-
-
-def _own(node: ast.AST) -> list[ast.AST]:
-    if isinstance(node, (ast.FunctionDef, ast.Lambda)):
-        return []
-    return [node, *(n for child in ast.iter_child_nodes(node) for n in _own(child))]
+    return any(isinstance(n, ast.Return) for n in outside(body))
 
 
 def _always_returns(body: naming.Statements) -> bool:

@@ -10,6 +10,8 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
+from jitscope.core import source
+
 from .bindings import pairs
 from .edits import Span
 from .names import Names
@@ -204,3 +206,11 @@ class Code:
         cell = self.cell_of(node)
         own = [one for one in self.tree.body if cell and cell.first <= one.lineno <= cell.last]
         return bool(own) and own[-1] is statement
+
+
+def code_in(file: str, known: Names | None = None) -> Code | None:
+    """The code of a source file or a notebook's cell; None where it cannot be had, or is no Python."""
+    try:
+        return Code(source.code_of(file), file, known=known)
+    except (SyntaxError, ValueError, RecursionError):
+        return None

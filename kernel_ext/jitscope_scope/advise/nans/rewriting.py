@@ -13,7 +13,7 @@ from jitscope.core.source import Position
 
 from ...source_code.edits import Edit, applied
 from ...source_code.places import path_at
-from ...source_code.text import Code
+from ...source_code.text import Code, code_in
 from ..code.trial import holding, rewritten, runs_elsewhere
 from . import causes
 
@@ -50,10 +50,8 @@ def _proposals(report: Answer) -> Iterator[Proposal]:
         position = finding.position if finding else None
         if position is None:
             continue
-        try:
-            path = path_at(position)
-            code = Code(source.code_of(position.file), position.file)
-        except (SyntaxError, ValueError, RecursionError):
+        path, code = path_at(position), code_in(position.file)
+        if code is None:
             continue
         guarded = _guarded(path[0]) if path else None
         if guarded is not None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 import itertools
 import re
-from types import CodeType, FrameType, ModuleType, TracebackType
-from typing import Any
+from types import CodeType, FrameType, TracebackType
 
 from jitscope.core import source
 from jitscope.core.source import Position
 
+from ...source_code.frames import value_in
 from ...source_code.parameters import positional
 from ...source_code.places import path_at
 from ..loop_order import ORDER, swapped
@@ -104,7 +104,7 @@ def _call(frame: FrameType, where: Position) -> tuple[str, list[CodeType]]:
     """The loop that a line calls, and the code of the functions it gives it."""
     own = itertools.takewhile(lambda node: not isinstance(node, ast.Lambda), path_at(where))
     call = next((node for node in own if isinstance(node, ast.Call)), None)
-    function = _value(call.func, frame) if call is not None else None
+    function = value_in(frame, call.func) if call is not None else None
     name = str(getattr(function, "__name__", ""))
     of_library = str(getattr(function, "__module__", "")).partition(".")[0] in ("jax", "jitscope")
     if call is None or name not in _FUNCTIONS or not of_library:
@@ -114,20 +114,10 @@ def _call(frame: FrameType, where: Position) -> tuple[str, list[CodeType]]:
     return name, [code for node in nodes if node is not None and (code := _code(node, frame)) is not None]
 
 
-def _value(node: ast.expr, frame: FrameType) -> Any:
-    """What a name or an attribute of a module stands for in a frame; None for others. No code of the user's runs."""
-    match node:
-        case ast.Name(id=name):
-            return frame.f_locals.get(name, frame.f_globals.get(name))
-        case ast.Attribute(value=value, attr=name) if isinstance(of := _value(value, frame), ModuleType):
-            return getattr(of, name, None)
-    return None
-
-
 def _code(node: ast.expr, frame: FrameType) -> CodeType | None:
     """The code of a function that an argument names, or of the lambda that it is."""
     if not isinstance(node, ast.Lambda):
-        code = getattr(_value(node, frame), "__code__", None)
+        code = getattr(value_in(frame, node), "__code__", None)
         return code if isinstance(code, CodeType) else None
     parameters = tuple(positional(node))
     lambdas = [c for c in frame.f_code.co_consts if isinstance(c, CodeType) and c.co_name == "<lambda>"]

@@ -11,7 +11,7 @@ import dataclasses
 import re
 import sysconfig
 from collections.abc import Mapping
-from types import CodeType, FrameType, ModuleType, TracebackType
+from types import CodeType, FrameType, TracebackType
 from typing import Any
 
 from jitscope import tree
@@ -25,10 +25,11 @@ from jitscope.core.words import sentence
 from ... import jaxwatch
 from ...source_code.choosing import chosen
 from ...source_code.edits import Edit, Span
+from ...source_code.frames import value_in
 from ...source_code.names import Names, imported
 from ...source_code.places import path_at
 from ...source_code.rewrites import rewritten
-from ...source_code.text import Code
+from ...source_code.text import code_in
 from ..catalogue import CATALOGUE
 from ..diagnostic import Diagnostic, Fix
 from ..look import look
@@ -293,9 +294,8 @@ def _fix(asked: str | None, where: Position, otherwise: str, names: Names, value
         return Fix(otherwise)
     if not all(chosen(one, values) for one in found.choices):
         return Fix(otherwise)
-    try:
-        code = Code(source.code_of(where.file), where.file, known=names)
-    except (SyntaxError, ValueError, RecursionError):
+    code = code_in(where.file, names)
+    if code is None:
         return Fix(otherwise)
     text = code.names.own(found.text)
     sure = found.is_edit and code.names.knows(text)
@@ -467,34 +467,14 @@ def _sized(path: list[ast.AST], frame: FrameType) -> bool:
 
 
 def _of_library(function: ast.expr, frame: FrameType) -> bool:
-    """Whether an expression such as `jnp.sum` means a function of the library; only modules are looked into."""
-    parts: list[str] = []
-    while isinstance(function, ast.Attribute):
-        parts.append(function.attr)
-        function = function.value
-    if not isinstance(function, ast.Name):
-        return False
-    found = frame.f_locals.get(function.id, frame.f_globals.get(function.id))
-    for name in reversed(parts):
-        if not isinstance(found, ModuleType):
-            return False
-        found = getattr(found, name, None)
-    return str(getattr(found, "__module__", "")).partition(".")[0] in ("jitscope", "jax")
+    """Whether an expression such as `jnp.sum` means a function of the library."""
+    return str(getattr(value_in(frame, function), "__module__", "")).partition(".")[0] in ("jitscope", "jax")
 
 
 def _is_traced(node: ast.AST, frame: FrameType) -> bool:
     """Whether a name, or an attribute that an object keeps under a name (`self.width`), is a tracer."""
-    value = _kept_as(node, frame)
+    value = value_in(frame, node)
     return isinstance(value, Tracer) or jaxwatch.is_tracer(value)
-
-
-def _kept_as(node: ast.AST, frame: FrameType) -> Any:
-    match node:
-        case ast.Name(id=name):
-            return frame.f_locals.get(name, frame.f_globals.get(name))
-        case ast.Attribute(value=owner, attr=attr):
-            return getattr(_kept_as(owner, frame), "__dict__", {}).get(attr)
-    return None
 
 
 def _of_types(error: BaseException, path: list[ast.AST], frame: FrameType) -> str:

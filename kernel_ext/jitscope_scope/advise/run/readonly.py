@@ -9,14 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from jitscope.core import source
 from jitscope.core.source import Position
 from jitscope.xla.runtime import xc
 
+from ...source_code.bindings import stores
 from ...source_code.edits import Edit, Span
+from ...source_code.frames import value_in
 from ...source_code.names import Names
 from ...source_code.places import path_at
-from ...source_code.text import Code
+from ...source_code.text import code_in
 from ..diagnostic import Diagnostic, Fix
 
 
@@ -29,7 +30,7 @@ def written_to(error: BaseException, frame: FrameType, where: Position, names: N
             if (
                 target.args
                 and names.dotted(target.func) in _VIEWS
-                and isinstance(_value(target.args[0], frame), xc.ArrayImpl)
+                and isinstance(value_in(frame, target.args[0]), xc.ArrayImpl)
             ):
                 text = ast.unparse(target.args[0])
                 message = f"`{ast.unparse(target)}` is a NumPy view of an array that cannot be changed: its memory is read-only."
@@ -38,7 +39,7 @@ def written_to(error: BaseException, frame: FrameType, where: Position, names: N
                     "item-assignment", where.file, Span.of(where), message, Fix(names.own(fix)), (), "trace"
                 )
             continue
-        if _looks_into_an_array(_value(target, frame)):
+        if _looks_into_an_array(value_in(frame, target)):
             text = ast.unparse(target)
             message = f"`{text}` is a NumPy view of an array that cannot be changed: its memory is read-only."
             fix = _copied(target, where, names)
@@ -85,16 +86,6 @@ def _root(node: ast.expr) -> ast.expr:
     return node
 
 
-def _value(node: ast.expr, frame: FrameType) -> Any:
-    """The value of a name, or of a plain attribute; nothing is called."""
-    match node:
-        case ast.Name(id=name):
-            return frame.f_locals.get(name, frame.f_globals.get(name))
-        case ast.Attribute(value=ast.Name() as owner, attr=name):
-            return getattr(_value(owner, frame), "__dict__", {}).get(name)
-    return None
-
-
 def _looks_into_an_array(value: Any) -> bool:
     while type(value) is np.ndarray and not value.flags.writeable:
         value = value.base
@@ -107,14 +98,10 @@ _VIEWS = ("numpy.asarray", "numpy.asanyarray")
 def _copied(target: ast.expr, where: Position, names: Names) -> Fix:
     """A copy in place of the view, as an edit where the one assignment of the name makes it."""
     otherwise = f"Make `{ast.unparse(target)}` a copy, which can be written: `np.array(x)` in place of `np.asarray(x)`."
-    try:
-        code = Code(source.code_of(where.file), where.file, known=names)
-    except (SyntaxError, ValueError, RecursionError):
+    code = code_in(where.file, names)
+    if code is None or not isinstance(target, ast.Name):
         return Fix(otherwise)
-    assigned = [
-        node for node in code.nodes
-        if isinstance(node, ast.Name) and isinstance(target, ast.Name) and node.id == target.id and isinstance(node.ctx, ast.Store)
-    ]  # fmt: skip
+    assigned = [node for node in stores(code.tree) if node.id == target.id]
     if len(assigned) != 1 or not isinstance(statement := code.parents.get(assigned[0]), ast.Assign):
         return Fix(otherwise)
     match statement.value:
