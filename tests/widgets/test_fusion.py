@@ -11,7 +11,8 @@ import pytest
 from jitscope_widgets.view import inline
 from jitscope_widgets.view.parts import Diff, Graph, Instrument, Table
 from jitscope_widgets.view_data import with_views
-from jitscope_widgets.views.fusion import difference, kernel_table, view
+from jitscope_widgets.views import view_of
+from jitscope_widgets.views.fusion import difference, kernel_table
 from tests.widgets import documents as made
 
 
@@ -102,7 +103,7 @@ def test_neighbours_are_told_beside_both_kernels_and_once_to_the_live_page() -> 
     fusion = made.layer_fusion()
     seen = [{"kind": "library", "text": "the first is a library call"}]
     fusion["boundaries"] = [{"from": "dot.1", "to": "fusion.1", "observed": seen}]
-    parts = list(every(view(fusion)))
+    parts = list(every(view_of(fusion)))
     tables = [part for part in parts if isinstance(part, Table) and part.name == "Not fused with 1 neighbour"]
     assert len(tables) == 2 and tables[0].rows[0] is tables[1].rows[0]
     assert tables[0].rows[0].ref.kernels == ("dot.1", "fusion.1")
@@ -111,7 +112,7 @@ def test_neighbours_are_told_beside_both_kernels_and_once_to_the_live_page() -> 
 
 def test_what_stands_in_the_document_is_not_sent_twice() -> None:
     fusion = made.layer_fusion()
-    (diff,) = (part for part in every(view(fusion)) if isinstance(part, Diff))
+    (diff,) = (part for part in every(view_of(fusion)) if isinstance(part, Diff))
     assert diff.pairs is fusion["rows"]
     shown = str(with_views(fusion)["view"])
     assert "{'at': ['rows']}" in shown and "{'at': ['after']}" in shown and "{'at': ['kernels', 1, 'members']}" in shown
@@ -121,5 +122,5 @@ def test_programs_that_were_left_out_are_not_called_empty() -> None:
     fusion = made.layer_fusion() | {"kernels": [], "rows": []}
     for side in ("before", "after"):
         fusion[side] = fusion[side] | {"nodes": [], "edges": []}
-    parts = list(every(view(fusion)))
+    parts = list(every(view_of(fusion)))
     assert not any(isinstance(part, Table | Diff | Graph) for part in parts)

@@ -16,8 +16,7 @@ from jitscope_scope.observe.groups.order import together
 from jitscope_widgets.view.as_text import as_text
 from jitscope_widgets.view.inline import words
 from jitscope_widgets.view.parts import Grouped, Row
-from jitscope_widgets.views.fusion import view
-from jitscope_widgets.views.profile import view as profile_view
+from jitscope_widgets.views import view_of
 from tests.programs import lstm, transformer
 from tests.programs.rows import row_of
 
@@ -40,7 +39,7 @@ def document() -> Any:
 
 
 def _ways(document: Any) -> dict[str, tuple[Row, ...]]:
-    (grouped,) = [part for part in view(document) if isinstance(part, Grouped)]
+    (grouped,) = [part for part in view_of(document) if isinstance(part, Grouped)]
     return {way: table.rows for way, table in grouped.ways}
 
 
@@ -81,7 +80,7 @@ def test_shares_of_groups_are_those_of_their_kernels(document: Any) -> None:
 def test_few_kernels_are_a_list() -> None:
     fusion = observe.compilation_document(row_of(lambda x: jnp.sort(x * 2) + 1, jnp.ones(9)))["fusion"]
     assert fusion is not None
-    assert not any(isinstance(part, Grouped) for part in view(fusion))
+    assert not any(isinstance(part, Grouped) for part in view_of(fusion))
 
 
 def test_a_loop_s_body_is_not_put_into_what_the_loop_is_in() -> None:
@@ -97,7 +96,7 @@ def test_a_loop_s_body_is_not_put_into_what_the_loop_is_in() -> None:
     for kernels in (fusion["kernels"], profile["kernels"]):
         loops = [kernel["label"] for kernel in kernels if kernel["kind"] == "loop"]
         assert set(loops) == {"while of scan × 5"}
-    told = " ".join(as_text(profile_view(profile), 200))
+    told = " ".join(as_text(view_of(profile), 200))
     assert "while of scan × 5" in told and not re.search(r"\bwhile\b(?! of)", told)
 
 

@@ -1,4 +1,4 @@
-"""The views: one file a kind of document, with the function `view` from a document to the parts of `jitscope_widgets.view`, and
+"""The views: one file a kind of document, with the function `view` from a document to the parts of `jitscope_widgets.view`, one after the other, and
 what such a view is called (`NAME`).
 
 A file is found by the name of its kind (`memory.py` for "memory", `nan_hunt.py` for "nan-hunt"), so a new one needs no entry anywhere.
@@ -30,7 +30,7 @@ def view_of(document: Document) -> View:
     module = known(document["kind"])
     if module is None:
         raise LookupError(f"there is no view of documents of kind {document['kind']!r}")
-    return module.view(document)
+    return tuple(module.view(document))
 
 
 def name_of(kind: str) -> str:

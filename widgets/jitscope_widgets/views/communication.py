@@ -9,7 +9,7 @@ from .. import words
 from ..escapes import clean
 from ..quantities import seconds, size
 from ..view import inline
-from ..view.parts import Column, Content, Part, Place, Ref, Row, Sentence, Table, View
+from ..view.parts import Column, Content, Part, Place, Ref, Row, Sentence, Table
 from ..words import plural
 
 
@@ -44,12 +44,8 @@ _LAYOUTS = (
 )
 
 
-def view(document: CommunicationDocument) -> View:
+def view(document: CommunicationDocument) -> Iterator[Part]:
     """The parts of a document of communication."""
-    return tuple(_parts(document))
-
-
-def _parts(document: CommunicationDocument) -> Iterator[Part]:
     yield Sentence(headline(document), "headline")
     if document["collectives"]:
         here = words.mostly_in(document["positions"].values())

@@ -11,7 +11,7 @@ from ..looks import BACKWARD, is_backward
 from ..quantities import amount, number, show
 from ..sentences import TABLES
 from ..view import inline
-from ..view.parts import Beside, Code, CodeLine, Column, Graph, Part, Ref, Row, Section, Sentence, Stretch, Table, View
+from ..view.parts import Beside, Code, CodeLine, Column, Graph, Part, Ref, Row, Section, Sentence, Stretch, Table
 from ..words import Document, lines as lines_of, plural
 
 
@@ -39,12 +39,8 @@ _MARKS = {
 }
 
 
-def view(document: ComparisonDocument) -> View:
+def view(document: ComparisonDocument) -> Iterator[Part]:
     """The parts of a comparison."""
-    return tuple(_parts(document))
-
-
-def _parts(document: ComparisonDocument) -> Iterator[Part]:
     yield Sentence(verdict(document), "headline")
     yield _figures(document)
     yield Sentence(f"{ran_on(document)} {results(document)}")

@@ -59,12 +59,8 @@ _AROUND = 2
 _COUNTER = re.compile(r"(pred|[su]\d+)\[\]")
 
 
-def view(document: FusionDocument) -> View:
+def view(document: FusionDocument) -> Iterator[Part]:
     """The parts of a fusion document."""
-    return tuple(_parts(document))
-
-
-def _parts(document: FusionDocument) -> Iterator[Part]:
     summary = document["summary"]
     yield Sentence(clean(summary["sentence"]), "headline")
     if summary.get("again"):

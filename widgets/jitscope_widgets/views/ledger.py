@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ..escapes import clean, shorten
 from ..quantities import seconds
 from ..view import inline
-from ..view.parts import Column, Grouped, Part, Ref, Row, Sentence, Stretch, Table, View
+from ..view.parts import Column, Grouped, Part, Ref, Row, Sentence, Stretch, Table
 from ..words import plural
 
 
@@ -50,12 +50,8 @@ _SMALL = (
 _CALLERS = (Column("cell, function, program"), Column("compiled", "number"), Column("time", "number"))
 
 
-def view(document: LedgerDocument) -> View:
+def view(document: LedgerDocument) -> Iterator[Part]:
     """The parts of a ledger."""
-    return tuple(_parts(document))
-
-
-def _parts(document: LedgerDocument) -> Iterator[Part]:
     rows = sorted(document["rows"], key=lambda row: -row["id"])
     small = document.get("small")
     if rows:

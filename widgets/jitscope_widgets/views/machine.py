@@ -26,7 +26,6 @@ from ..view.parts import (
     Step,
     Steps,
     Table,
-    View,
 )
 from ..words import plural
 
@@ -54,12 +53,8 @@ _PLACES = 4
 _Item = TypeVar("_Item")
 
 
-def view(document: MachineDocument) -> View:
+def view(document: MachineDocument) -> Iterator[Part]:
     """The parts of a document of machine code."""
-    return tuple(_parts(document))
-
-
-def _parts(document: MachineDocument) -> Iterator[Part]:
     target = ", ".join(clean(one) for one in (document["processor"], document["triple"]) if one)
     yield Sentence(f"{clean(document['sentence'])}.", "headline")
     if target:

@@ -29,7 +29,6 @@ from ..view.parts import (
     Series,
     Stretch,
     Table,
-    View,
 )
 from ..words import plural
 
@@ -46,12 +45,8 @@ CHART = "Memory in use over the schedule"
 _GIVEN = "given by the caller"
 
 
-def view(document: MemoryDocument) -> View:
+def view(document: MemoryDocument) -> Iterator[Part]:
     """The parts of a memory document."""
-    return tuple(_parts(document))
-
-
-def _parts(document: MemoryDocument) -> Iterator[Part]:
     yield Sentence(headline(document), "headline")
     if most := holds_most(document):
         yield Sentence(most)

@@ -23,7 +23,6 @@ from ..view.parts import (
     Section,
     Sentence,
     Table,
-    View,
 )
 from ..words import plural
 
@@ -38,12 +37,8 @@ _TALLEST = 360  # pixels of the graph
 _MADE: dict[Transform, str] = {"jvp": "derivative", "transpose": "backward pass", "vmap": "vmap"}
 
 
-def view(hunt: NanHuntDocument) -> View:
+def view(hunt: NanHuntDocument) -> Iterator[Part]:
     """The parts of a hunt."""
-    return tuple(_parts(hunt))
-
-
-def _parts(hunt: NanHuntDocument) -> Iterator[Part]:
     sign = "▲" if hunt["found"] or hunt["operation"] else "✓"
     yield Sentence(f"{sign} {hunt['sentence']}", "headline")
     if hunt["cause"]:

@@ -31,7 +31,6 @@ from ..view.parts import (
     Steps,
     Table,
     Text,
-    View,
 )
 from ..words import plural
 from .compiling import compiling
@@ -58,12 +57,8 @@ _ROWS = 1000
 """Lines of what a pass changed in static HTML; text has fewer."""
 
 
-def view(document: PassesDocument) -> View:
+def view(document: PassesDocument) -> Iterator[Part]:
     """The parts of a document of passes."""
-    return tuple(_parts(document))
-
-
-def _parts(document: PassesDocument) -> Iterator[Part]:
     yield Sentence(headline(document), "headline")
     if document["stages"]:
         yield Sentence(tuple(_stages(document)))

@@ -10,7 +10,7 @@ from ..escapes import clean
 from ..quantities import size
 from ..sentences import TABLES, say
 from ..view import inline
-from ..view.parts import Column, Content, Part, Place, Ref, Row, Sentence, Table, View
+from ..view.parts import Column, Content, Part, Place, Ref, Row, Sentence, Table
 from ..words import plural
 
 
@@ -31,12 +31,8 @@ _COLUMNS = (
 )
 
 
-def view(document: ReasonsDocument) -> View:
+def view(document: ReasonsDocument) -> Iterator[Part]:
     """The parts of a document of reasons."""
-    return tuple(_parts(document))
-
-
-def _parts(document: ReasonsDocument) -> Iterator[Part]:
     yield Sentence(headline(document), "headline")
     if pairs := document["pairs"]:
         here = words.mostly_in(p for pair in pairs for end in (pair["giver"], pair["reader"]) for p in end["positions"])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..escapes import clean, clean_lines
 from ..view import inline
-from ..view.parts import Code, CodeLine, Column, Content, Edit, Part, Row, Section, Sentence, Table, Text, View
+from ..view.parts import Code, CodeLine, Column, Content, Edit, Part, Row, Section, Sentence, Table, Text
 from ..words import plural
 
 
@@ -28,12 +28,8 @@ _COLUMNS = (
 )
 
 
-def view(document: RegionsDocument) -> View:
+def view(document: RegionsDocument) -> Iterator[Part]:
     """The parts of what was found."""
-    return tuple(_parts(document))
-
-
-def _parts(document: RegionsDocument) -> Iterator[Part]:
     found = document["regions"]
     if found or not document["note"]:
         yield Sentence(headline(document), "headline")

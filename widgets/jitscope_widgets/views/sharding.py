@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..escapes import clean
 from ..quantities import size
-from ..view.parts import Part, Sentence, Tiles, View
+from ..view.parts import Part, Sentence, Tiles
 from ..words import plural
 
 
@@ -20,12 +20,8 @@ _MOST = 24
 """Devices named in a tile; how many more have that part is said."""
 
 
-def view(document: ShardingDocument) -> View:
+def view(document: ShardingDocument) -> Iterator[Part]:
     """The parts of a sharding document."""
-    return tuple(_parts(document))
-
-
-def _parts(document: ShardingDocument) -> Iterator[Part]:
     yield Sentence(headline(document), "headline")
     for line in ("; ".join(axes(document)), what_is_drawn(document)):
         if line:

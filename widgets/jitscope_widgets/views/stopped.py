@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from .. import words
 from ..escapes import clean
 from ..view import inline
-from ..view.parts import Content, Edit, Graph, List, Part, Place, Sentence, View
+from ..view.parts import Content, Edit, Graph, List, Part, Place, Sentence
 from ..words import plural
 
 
@@ -20,12 +20,8 @@ NAME = "Stopped trace"
 _TALLEST = 420  # pixels of the graph, so that the rewrites stay in sight
 
 
-def view(document: StoppedDocument) -> View:
+def view(document: StoppedDocument) -> Iterator[Part]:
     """The parts of a trace that stopped."""
-    return tuple(_parts(document))
-
-
-def _parts(document: StoppedDocument) -> Iterator[Part]:
     head = f"The trace of {clean(document['function'])} stopped at "
     way = ". The way to it:" if len(document["steps"]) > 1 else "."
     yield Sentence((head, inline.code(clean(document["asked"])), way), "headline")

@@ -31,7 +31,6 @@ from ..view.parts import (
     Sentence,
     Series,
     Table,
-    View,
 )
 from ..words import plural
 
@@ -48,12 +47,8 @@ _MOST_NOTES = 3
 """Reasons, and kernels of one reason, that stand below a kernel."""
 
 
-def view(document: TargetDocument) -> View:
+def view(document: TargetDocument) -> Iterator[Part]:
     """The parts of a target document."""
-    return tuple(_parts(document))
-
-
-def _parts(document: TargetDocument) -> Iterator[Part]:
     yield Sentence(headline(document), "headline")
     yield Sentence(clean(document["sentence"]), "note")
     yield from (Sentence(clean(remark), "note") for remark in document["remarks"])

@@ -9,7 +9,7 @@ from .. import words
 from ..escapes import clean
 from ..quantities import amount, show
 from ..view import inline
-from ..view.parts import Column, Content, Inline, Part, Place, Ref, Row, Sentence, Table, View
+from ..view.parts import Column, Content, Inline, Part, Place, Ref, Row, Sentence, Table
 from ..words import plural
 
 
@@ -23,12 +23,8 @@ _MOST = 4
 """Kernels of a line that are named."""
 
 
-def view(document: TargetsDocument) -> View:
+def view(document: TargetsDocument) -> Iterator[Part]:
     """The parts of a comparison of targets."""
-    return tuple(_parts(document))
-
-
-def _parts(document: TargetsDocument) -> Iterator[Part]:
     yield Sentence(headline(document), "headline")
     yield Sentence(clean(document["sentence"]), "note")
     for said in dict.fromkeys((side["told"], remark) for side in document["sides"] for remark in side["remarks"]):

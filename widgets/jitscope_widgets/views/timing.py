@@ -9,7 +9,7 @@ from .. import words
 from ..escapes import clean
 from ..quantities import amount, origin, show
 from ..view import inline
-from ..view.parts import Action, Column, Content, Facts, Part, Row, Section, Sentence, Stretch, Table, Text, View
+from ..view.parts import Action, Column, Content, Facts, Part, Row, Section, Sentence, Stretch, Table, Text
 
 
 if TYPE_CHECKING:
@@ -32,12 +32,8 @@ _SOURCES = {
 _COST = (("arithmetic", "flops"), ("moved", "bytes"), ("memory", "memory"))
 
 
-def view(document: TimingDocument) -> View:
+def view(document: TimingDocument) -> Iterator[Part]:
     """The parts of a timing document."""
-    return tuple(_parts(document))
-
-
-def _parts(document: TimingDocument) -> Iterator[Part]:
     yield Sentence(headline(document), "headline")
     yield _steps(document)
     yield Section("Every call after it", tuple(_steady(document)))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..escapes import clean
 from ..view import inline
-from ..view.parts import Beside, Code, CodeLine, Column, Content, Part, Row, Section, Sentence, Step, Steps, Table, View
+from ..view.parts import Beside, Code, CodeLine, Column, Content, Part, Row, Section, Sentence, Step, Steps, Table
 from ..words import plural
 
 
@@ -29,12 +29,8 @@ _LISTED = (
 )
 
 
-def view(document: TraceDocument) -> View:
+def view(document: TraceDocument) -> Iterator[Part]:
     """The parts of a trace."""
-    return tuple(_parts(document))
-
-
-def _parts(document: TraceDocument) -> Iterator[Part]:
     yield Sentence(headline(document), "headline")
     if document["error"]:
         yield Sentence(clean(document["error"]), "warning")

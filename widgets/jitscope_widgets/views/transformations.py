@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from .. import words
 from ..escapes import clean
 from ..sentences import TABLES
-from ..view.parts import Beside, Code, CodeLine, Part, Ref, Section, Sentence, Step, Steps, View
+from ..view.parts import Beside, Code, CodeLine, Part, Ref, Section, Sentence, Step, Steps
 from ..words import plural
 from . import batching
 
@@ -31,12 +31,8 @@ _MOST_NAMED = 6
 _MOST_LINES = 40
 
 
-def view(document: TransformationsDocument) -> View:
+def view(document: TransformationsDocument) -> Iterator[Part]:
     """The parts of a document of transformations."""
-    return tuple(_parts(document))
-
-
-def _parts(document: TransformationsDocument) -> Iterator[Part]:
     yield Sentence(headline(document), "headline")
     if steps := document["steps"]:
         here = words.mostly_in(origin["position"] for origin in document["origins"])

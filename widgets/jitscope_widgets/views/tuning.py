@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..escapes import clean
 from ..quantities import amount, number, show
 from ..view import inline
-from ..view.parts import Code, CodeLine, Column, Content, Part, Row, Sentence, Stretch, Table, View
+from ..view.parts import Code, CodeLine, Column, Content, Part, Row, Sentence, Stretch, Table
 from ..words import plural
 
 
@@ -35,12 +35,8 @@ _COLUMNS = (
 _RACED = ("taken", "faster", "no difference", "slower", "other results", "more memory", "failed")
 
 
-def view(document: TuningDocument) -> View:
+def view(document: TuningDocument) -> Iterator[Part]:
     """The parts of what came of it."""
-    return tuple(_parts(document))
-
-
-def _parts(document: TuningDocument) -> Iterator[Part]:
     winner = next((one for one in document["tried"] if one["outcome"] == "taken"), None)
     yield Sentence(headline(document), "headline")
     if winner is not None:

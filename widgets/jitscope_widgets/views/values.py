@@ -28,7 +28,6 @@ from ..view.parts import (
     Series,
     Table,
     Text,
-    View,
 )
 from ..words import Document, plural
 
@@ -53,12 +52,8 @@ _LEAST = -sys.float_info.max
 _NOBODY = "Nobody asked for the histogram and the picture of this value while the kernel ran."
 
 
-def view(document: Document) -> View:
+def view(document: Document) -> Iterator[Part]:
     """The parts of a document of values."""
-    return tuple(_parts(document))
-
-
-def _parts(document: Document) -> Iterator[Part]:
     known = {(row["path"], row["result"]) for row in document["rows"]}
     yield from (_closer(document, one, one) for one in document["details"] if (one["path"], one["result"]) not in known)
     yield Sentence(clean(document["sentence"]), "headline")

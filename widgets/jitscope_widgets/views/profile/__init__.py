@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ... import words
 from ...quantities import origin
-from ...view.parts import Part, Section, Sentence, View
+from ...view.parts import Part, Section, Sentence
 from ...words import Document
 from .kernels import bounds_table, kernel_tables
 from .lines import line_tables, slowest
@@ -18,12 +18,8 @@ from .wording import machine, sentences
 NAME = "Profile"
 
 
-def view(document: Document) -> View:
+def view(document: Document) -> Iterator[Part]:
     """The parts of a profile document."""
-    return tuple(_parts(document))
-
-
-def _parts(document: Document) -> Iterator[Part]:
     if first := slowest(document):
         yield first
     for sentence in sentences(document):
