@@ -202,6 +202,7 @@ _ONE_IN = {
     "jaxwatch/test_edits": "test_an_edit_that_is_offered_keeps_the_results_and_its_count:2",
     "jaxwatch/test_programs": "test_a_program_is_the_same_and_shown_truly:2",
     "jaxwatch/test_reading": "test_texts_are_those_of_the_unwatched_program:2",
+    "kernel_ext/test_edited_errors": "test_an_edit_with_a_check_mark_gives_what_was_meant:3",
     "many_devices/test_cases": "test_as_in_jax:2",
     "oracle/test_library": "test_samples:3",
     "scope/advise/test_check": "test_a_run_finds_what_is_due_and_edits_mend_it:2",
