@@ -9,6 +9,7 @@ from types import FunctionType
 
 from . import naming, words
 from .aggregate_state import State
+from .counted_dicts import as_lists
 from .functions import definition_of
 from .returns import at_the_end
 from .stand_ins import evaluates_again
@@ -88,6 +89,9 @@ class Calls(State):
         """Whether the call of a function can stand as it is: no object has a part in it."""
         if function.value is None or function.owner is not None or not (function.text or "").isidentifier():
             return False
+        node = definition_of(function.value, self.definitions)
+        if node is not None and any(isinstance(n, ast.Dict) or _appends(n) for n in ast.walk(node)):
+            return False
         for a in args:
             if isinstance(a, Box) and (a.of is dict or a.is_object or a.name is not None):
                 return False
@@ -126,7 +130,7 @@ class Calls(State):
         if function.owner is not None:
             args.insert(0, function.owner)
         body: list[ast.stmt] = (
-            [ast.Return(node.body)] if isinstance(node, ast.Lambda) else at_the_end(node, always=True).body
+            [ast.Return(node.body)] if isinstance(node, ast.Lambda) else as_lists(at_the_end(node, always=True).body)
         )
         *first, last = body
         self.count += 1
@@ -168,13 +172,17 @@ class Calls(State):
         elif isinstance(part, (Box, Function)):
             scope.names[name] = part
         elif (isinstance(part, Known) and (not changes or part.value is None or isinstance(part.value, str))) or (
-            isinstance(part, Leaf) and not changes and not self.copies
+            isinstance(part, Leaf) and not changes and (not self.copies or self._stays_the_same(part))
         ):
             scope.names[name] = part
         elif self.quiet and once and not changes:
             scope.names[name] = part
         else:
             self.assign([scope.own[name]], [self.text(part)])
+
+    def _stays_the_same(self, leaf: Leaf) -> bool:
+        """Whether a name of the cell is bound to one thing all the while."""
+        return leaf.name in self.roots.visit.values and leaf.name not in self.bound_in_region
 
     def _definition(self, function: Function) -> ast.FunctionDef | ast.Lambda:
         if function.value is None:
@@ -392,3 +400,7 @@ class Calls(State):
             self.count += 1
             box.name = self.roots.name(f"box_{self.count}")
         return box.text or box.name or ""
+
+
+def _appends(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "append"

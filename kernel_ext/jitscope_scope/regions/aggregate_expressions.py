@@ -16,6 +16,7 @@ from .parts import same_functions
 from .structures import (
     Box,
     Function,
+    Grows,
     InWholes,
     Known,
     Leaf,
@@ -302,7 +303,7 @@ class Expressions(State):
             return Box(kind, dict(enumerate(list(owner.parts.values())[slice(*ends)])))
         key = self.key(owner, index, scope)
         if key not in owner.parts:
-            raise InWholes(f"{key!r} is not among the parts")
+            raise Grows(owner.site) if owner.of is list and owner.site else InWholes(f"{key!r} is not among the parts")
         self.roots.needs(owner.parts[key], self.ours)
         return self.roots.reached(owner.parts[key])
 
@@ -328,6 +329,8 @@ class Expressions(State):
         name = part.name if isinstance(part, Leaf) else part.id if isinstance(part, ast.Name) else None
         value = self.roots.values.get(name or "", self.roots.visit.values.get(name or ""))
         if name is None or type(value) is not int:
+            if box is not None and box.of is list and box.site:
+                raise Grows(box.site)
             raise PickedByValue(box)
         self.pinned[name] = value
         return value

@@ -6,6 +6,7 @@ import ast
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 
+from .functions import Definitions
 from .structures import Box, Function, Leaf, Part, Roots, Scope
 
 
@@ -17,7 +18,7 @@ class State(ABC):
         self,
         roots: Roots,
         bound: set[str],
-        definitions: Mapping[tuple[str, int], ast.FunctionDef],
+        definitions: Definitions,
         copies: bool,
         ours: str,
     ) -> None:

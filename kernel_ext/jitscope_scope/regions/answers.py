@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Literal
 
@@ -66,8 +68,13 @@ class Region:
 
 class CannotCompile(Exception):
     """Raised where a statement has no compiled form; holds the cut. `of` is the name, or the attribute, whose binding is meant: the line
-    is then the one that binds it."""
+    is then the one that binds it. `runs` says that Python can do it while the rest is traced."""
 
-    def __init__(self, line: int, why: str, note: str, of: str = "") -> None:
+    def __init__(self, line: int, why: str, note: str, of: str = "", runs: bool = False) -> None:
         super().__init__(f"line {line}: {why}: {note}")
-        self.cut, self.of = Cut(line, why, note), of
+        self.cut, self.of, self.runs = Cut(line, why, note), of, runs
+
+    def in_words(self, texts: Mapping[str, str]) -> CannotCompile:
+        """The same with the cell's own texts in place of names that stand for them."""
+        note = re.sub(r"\b\w+\b", lambda m: texts.get(m[0], m[0]), self.cut.note)
+        return CannotCompile(self.cut.line, self.cut.why, note, texts.get(self.of, self.of), self.runs)

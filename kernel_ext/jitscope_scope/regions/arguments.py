@@ -12,12 +12,11 @@ import numpy as np
 
 from . import masks, naming
 from .answers import CannotCompile
-from .functions import definition_of
+from .functions import Definitions, definition_of
 from .in_place import stores
 from .parts import numpy_in
 
 
-Definitions = Mapping[tuple[str, int], ast.FunctionDef]
 _OF_THEIR_OWN = ("copy", "sum", "mean", "max", "min", "std", "dot")
 """Methods whose results share no memory with their array."""
 
@@ -59,13 +58,13 @@ class StoringCalls:
             return None
         assert isinstance(call.func, ast.Name)
         if node.name in self._open:
-            raise CannotCompile(s.lineno, "object", f"`{node.name}` calls itself")
+            raise CannotCompile(s.lineno, "object", f"`{node.name}` calls itself", runs=True)
         given = _given(node, call)
         try:
             changed = self._parameters(call.func.id, node, given)
         except CannotCompile as reason:  # its lines are those of the cell that defines the function
             where = "" if f"`{call.func.id}`" in reason.cut.note else f" (in `{call.func.id}`)"
-            raise CannotCompile(s.lineno, reason.cut.why, reason.cut.note + where) from None
+            raise CannotCompile(s.lineno, reason.cut.why, reason.cut.note + where, runs=reason.runs) from None
         if not changed:
             return None
         names = [a.id for v in given.values() for a in ast.walk(v) if isinstance(a, ast.Name)]

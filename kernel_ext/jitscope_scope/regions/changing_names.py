@@ -10,11 +10,8 @@ from types import FunctionType
 
 from . import naming, words
 from .answers import CannotCompile
-from .functions import definition_of
+from .functions import Definitions, definition_of
 from .watching import Visit
-
-
-Definitions = Mapping[tuple[str, int], ast.FunctionDef]
 
 
 def handed_in(

@@ -56,6 +56,11 @@ def _kind(value: Any) -> str:
     return f"{name} of {type(value[0]).__name__}" if type(value) in (list, tuple) and value else name
 
 
+def sizes(*values: Any) -> tuple[Any, ...]:
+    """The shapes of arrays, the lengths of lists, and other values themselves."""
+    return tuple(len(v) if isinstance(v, list) else getattr(v, "shape", v) for v in values)
+
+
 class GrowingList:
     """Stands for a list while a turn that appends to it is traced: it takes elements, and is not to be read."""
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
 from . import naming
-from .parts import placed_at
+from .parts import Renamed, placed_at
 from .stand_ins import StandIns
 from .watching import Visit
 
@@ -33,7 +32,7 @@ def as_loop(body: naming.Statements, visit: Visit) -> StandIns | None:
     if name in naming.loaded([part]) or len(part.generators) > 2 or any(g.is_async for g in part.generators):
         return None
     own = {n.id for g in part.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
-    part = _Renamer({n: f"{n}_of_{name}" for n in own}).visit(copy.deepcopy(part))
+    part = Renamed({n: f"{n}_of_{name}" for n in own}).visit(copy.deepcopy(part))
     holder = name if call is None else f"list_of_{name}"
     text = f"{name} = {name} + x" if word == "sum" else f"{holder}.append(x)"
     inner = ast.parse(text).body[0]
@@ -85,11 +84,3 @@ def _put(s: ast.stmt, value: ast.expr) -> None:
         s.value.right = value
     elif isinstance(s, ast.Expr) and isinstance(s.value, ast.Call):
         s.value.args = [value]
-
-
-class _Renamer(ast.NodeTransformer):
-    def __init__(self, names: Mapping[str, str]) -> None:
-        self.names = names
-
-    def visit_Name(self, node: ast.Name) -> ast.AST:
-        return ast.copy_location(ast.Name(self.names.get(node.id, node.id), node.ctx), node)

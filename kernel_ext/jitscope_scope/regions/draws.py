@@ -8,16 +8,17 @@ import builtins
 import contextlib
 import copy
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from types import ModuleType
 
 import numpy as np
 
 from . import naming
+from .functions import Definitions
 from .homes import is_number
 from .loop_starts import lengths_of
-from .parts import numpy_in, placed_at
+from .parts import Renamed, numpy_in, placed_at
 from .stand_ins import StandIns, evaluates_again, stand_ins
 from .watching import GENERATORS, Visit, snapshot
 from .words import is_static
@@ -64,9 +65,7 @@ def draws(call: ast.AST, visit: Visit) -> bool:
     return isinstance(getattr(drawn, "__self__", None), GENERATORS) and name not in _OTHERWISE and name[0] != "_"
 
 
-def without_draws(
-    body: naming.Statements, visit: Visit, definitions: Mapping[tuple[str, int], ast.FunctionDef]
-) -> StandIns:
+def without_draws(body: naming.Statements, visit: Visit, definitions: Definitions) -> StandIns:
     """The statements with rows of random numbers in place of draws, and with names for lists that have none."""
     drawn = drawn_before(body, visit)
     found = stand_ins(drawn.body, drawn.visit, definitions)
@@ -217,7 +216,7 @@ class _Draws:
         sizes = ", ".join(size for _, size in around)
         self.rows[name] = f".reshape({sizes}, *{{}}.shape({name})[1:])" if len(around) > 1 else ""
         self.lines.append(
-            f"{'    ' * len(around)}{name}.append({ast.unparse(_Renamed(self.counts).visit(copy.deepcopy(call)))})"
+            f"{'    ' * len(around)}{name}.append({ast.unparse(Renamed(self.counts).visit(copy.deepcopy(call)))})"
         )
         return placed_at(ast.parse(f"{name}[{', '.join(turn for turn, _ in around)}]", mode="eval").body, call)
 
@@ -257,11 +256,3 @@ class _Draws:
                 as_large = name not in self.bound or np.shape(before) == np.shape(after)  # type: ignore[arg-type]
                 return isinstance(before, np.ndarray) and as_large
         return False
-
-
-class _Renamed(ast.NodeTransformer):
-    def __init__(self, names: Mapping[str, str]) -> None:
-        self.names = names
-
-    def visit_Name(self, node: ast.Name) -> ast.AST:
-        return ast.Name(self.names.get(node.id, node.id), node.ctx)

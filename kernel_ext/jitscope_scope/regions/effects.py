@@ -11,7 +11,7 @@ import numpy as np
 
 from . import naming, words
 from .answers import CannotCompile
-from .functions import definition_of
+from .functions import Definitions, definition_of
 from .homes import is_users_object
 
 
@@ -27,7 +27,7 @@ class Effects:
     whose names are `called`, read. `on_copies` says that they are to be run on copies, silently: printing, and stores into arrays that are
     handed to NumPy, do nothing then that is seen."""
 
-    def __init__(self, definitions: Mapping[tuple[str, int], ast.FunctionDef], on_copies: bool = False) -> None:
+    def __init__(self, definitions: Definitions, on_copies: bool = False) -> None:
         self.definitions, self.on_copies = definitions, on_copies
         self.reads: set[str] = set()
         self.called: set[str] = set()

@@ -39,10 +39,11 @@ class Expressions(ast.NodeTransformer):
         inlined: Callable[[str, ast.expr], None],
         home: Home,
         tests: dict[str, str],
+        windows: list[ast.Slice],
     ) -> None:
-        """`tests` gets what has to be true of names whose values the text is written with."""
+        """`tests` gets what has to be true of names whose values the text is written with, `windows` the parts of a fixed size that move."""
         self.values, self.moving, self.jnp, self.inlined, self.home = values, moving, jnp, inlined, home
-        self.tests = tests
+        self.tests, self.windows = tests, windows
         self.after: Mapping[str, object] = {}
         """The values seen after the region."""
         self.local: set[str] = set()
@@ -231,7 +232,9 @@ class Expressions(ast.NodeTransformer):
         if node.func.attr not in words.ARRAY_METHODS:
             raise CannotCompile(node.lineno, *words.why_not_method(node.func.attr))
         if self.value_is_object(node.func.value) and not isinstance(self.value(node.func.value), (float, int)):
-            raise CannotCompile(node.lineno, "object", f"`{words.dotted(node.func)}` is a method of an object")
+            raise CannotCompile(
+                node.lineno, "object", f"`{words.dotted(node.func)}` is a method of an object", runs=True
+            )
         averages = node.func.attr in words.AVERAGES
         node.func.value = self._averaged(node.func.value) if averages else self.visit(node.func.value)
         node.args = [self.visit(a) for a in node.args]
@@ -399,6 +402,7 @@ class Expressions(ast.NodeTransformer):
         size = difference(node.upper, node.lower, self.moves)
         if size is None:
             raise CannotCompile(node.lineno, "shape", f"the size of the slice `{words.dotted(node)}` is no constant")
+        self.windows.append(node)
         start = self.visit(node.lower)
         if step > 1:
             size = ast.parse(f"-(-({ast.unparse(ast.fix_missing_locations(size))}) // {step})", mode="eval").body
@@ -431,7 +435,7 @@ class Expressions(ast.NodeTransformer):
         raise CannotCompile(node.lineno, "value read by Python", "text is made of values")
 
     def visit_Dict(self, node: ast.Dict) -> ast.expr:
-        raise CannotCompile(node.lineno, "object", "a dict is made")
+        raise CannotCompile(node.lineno, "object", "a dict is made", runs=True)
 
     def named(self, name: str, node: ast.Lambda) -> ast.expr:
         """A lambda that a statement gives a name to: its text, with parameters that move. Raises CannotCompile where it takes more than

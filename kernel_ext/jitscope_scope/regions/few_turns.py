@@ -7,12 +7,12 @@ import contextlib
 import copy
 import io
 import warnings
-from collections.abc import Mapping
 
 import numpy as np
 
 from . import naming, words
 from .effects import Effects
+from .functions import Definitions
 from .parts import placed_at
 from .watching import Visit, snapshot
 
@@ -22,7 +22,7 @@ MOST = 20
 _COUNT = "turns_of_the_loop"
 
 
-def has_few(body: naming.Statements, visit: Visit, definitions: Mapping[tuple[str, int], ast.FunctionDef]) -> bool:
+def has_few(body: naming.Statements, visit: Visit, definitions: Definitions) -> bool:
     """Whether the region is a loop that was seen to have few turns. It is run once more, on copies, if nothing in it has an effect. Raises
     CannotCompile where something has."""
     if not isinstance(body[-1], (ast.For, ast.While)) or body[-1].orelse or naming.leaves(body[-1].body):

@@ -18,6 +18,7 @@ from .clock import Stopwatch, added, work
 from .comprehensions import as_loop
 from .differences import Differences, joined
 from .functions import definitions
+from .generators import written_in
 from .homes import home_of
 from .in_place import acted_on
 from .loop_starts import where_it_begins
@@ -96,7 +97,7 @@ class Watch:
         finally:
             self.cell_seconds.append(watch.seconds(added(self.recorder.lost, lost, -1)))
             for k, s in self.recorder.seen.items():
-                s.busy = False
+                s.frame = None
                 self.seconds[k, len(self.cells) - 1] = work(added(s.spent, spent[k], -1))
         if shown is not None and value is not None:
             shown(result)
@@ -211,7 +212,8 @@ class Watch:
         """Gives the trial the first edit that holds, if it may pay. Raises CannotCompile where none does."""
         body = one.place.body
         try:
-            self._first_that_holds(one, written_out(body, visit), visit, live, name)
+            form = written_in(written_out(body, visit), self.definitions, self.names)
+            self._first_that_holds(one, form, visit, live, name)
         except CannotCompile:
             if (other := as_loop(body, visit) or without_first_turns(body, visit, self.definitions)) is None:
                 raise
@@ -222,7 +224,8 @@ class Watch:
 
     def _first_that_holds(self, one: _Trial, form: StandIns, visit: Visit, live: set[str], name: str) -> None:
         """The same of one form of the statements."""
-        given = (form.body, form.visit, live, name, self.definitions)
+        own = form.visit.after.keys() - visit.after.keys()
+        given = (form.body, form.visit, live | own, name, self.definitions)
         line, dear = one.place.body[0].lineno, one.eager_s * one.runs >= pricing.LEAST_COMPILE
         made = form.visit.values.keys() - visit.values.keys()
 
@@ -232,7 +235,10 @@ class Watch:
                 edit = where_it_begins(edit, form.body)
                 edit = replace(edit, call=form.around(edit.call))
                 seen = replace(seen, values={n: v for n, v in seen.values.items() if n not in made})
-                one.proof = proof(one.place.body, edit, seen, live | set(), line, _most(one.eager_s * one.runs))
+                try:
+                    one.proof = proof(one.place.body, edit, seen, live | set(), line, _most(one.eager_s * one.runs))
+                except (CannotCompile, CompilesTooLong) as reason:
+                    raise edit.instead or reason from None
                 one.edit = edit
                 if self.recorder.seen[one.place.key].count == 1 and (later := one.proof.eager_s) < one.eager_s:
                     one.eager_s = later + (one.eager_s - later) / one.runs  # eager libraries compile in the first run
@@ -266,7 +272,7 @@ class Watch:
         elif good:
             good = [t for t in good if self._price(t, pricing.UNTRIED)[0]]
         regions = [self._region(t, good) for t in tried]
-        kept = [r for r in regions if r is not None]
+        kept = _once([r for r in regions if r is not None])
         return sorted(kept, key=lambda r: (r.cell, r.line))
 
     def _price(self, t: _Trial, margin: float = pricing.MARGIN) -> tuple[bool, float, float]:
@@ -396,6 +402,7 @@ class Watch:
         start, end, text = self._edit(t, good)
         if text is None:
             return None
+        own = "" if (start, end) == (first, last) else f"lines {first + offset} to {last + offset} in it: "
         same = _sameness_said(t.proof.same)
         reads = ", ".join(f"`{n}`" for n in t.edit.reads) or "nothing"
         return replace(
@@ -404,8 +411,20 @@ class Watch:
             end_line=end + offset,
             verdict="compile",
             edit=text + "\n",
-            reason=f"no effect seen in this run{_drawn_said(t.draws, offset)}; reads {reads}; {same}; {sum_of}{_caution(t.place, offset, self._known(t.place))}",
+            reason=f"{own}no effect seen in this run{_drawn_said(t.draws, offset)}; reads {reads}; {same}; {sum_of}{_caution(t.place, offset, self._known(t.place))}",
         )
+
+
+def _once(regions: list[Region]) -> list[Region]:
+    """The regions, each statement told once: where a part of a statement is compiled, the refusal of the whole is a cut of that."""
+    good = {(r.cell, r.line, r.end_line) for r in regions if r.verdict == "compile"}
+    whole = [r for r in regions if r.verdict == "cannot" and (r.cell, r.line, r.end_line) in good]
+    cuts = {(r.cell, r.line, r.end_line): r.cuts for r in whole}
+    return [
+        replace(r, cuts=(*r.cuts, *cuts.get((r.cell, r.line, r.end_line), ()))) if r.verdict == "compile" else r
+        for r in regions
+        if r not in whole
+    ]
 
 
 def _most(total: float) -> float:

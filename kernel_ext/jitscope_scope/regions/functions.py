@@ -15,13 +15,15 @@ from .answers import CannotCompile
 
 
 _LAMBDA = "lambda"
+Definitions = Mapping[tuple[str, int], ast.FunctionDef]
+"""The functions that cells define, by the file and line of their code."""
 EditText = Callable[[ast.FunctionDef, "set[str]"], "list[str]"]
 
 
 class Functions:
     """The functions that were needed. `definitions` are the functions that cells define, by the file and line of their code."""
 
-    def __init__(self, values: Mapping[str, object], definitions: Mapping[tuple[str, int], ast.FunctionDef]) -> None:
+    def __init__(self, values: Mapping[str, object], definitions: Definitions) -> None:
         self.values, self.definitions = values, definitions
         self.lines: list[str] = []
         self.reads: set[str] = set()
@@ -37,13 +39,15 @@ class Functions:
         """Whether a value that a function keeps can be handed in under a name of its own; it is known by that name from then on."""
         self.tests: dict[str, str] = {}
         """Names in whose place their values stand, and what has to be true of them before the region."""
+        self.windows: list[ast.Slice] = []
+        """Parts of arrays that move, of a fixed size."""
         self.kept: dict[str, str] = {}
         """Those names, and the text of their values in the cell."""
 
     def need(self, name: str, line: int) -> None:
         """Has the function of this name written. Raises CannotCompile where it cannot be."""
         if name in self._open:
-            raise CannotCompile(line, "object", f"`{name}` calls itself")
+            raise CannotCompile(line, "object", f"`{name}` calls itself", runs=True)
         if name in self.names:
             return
         self.names.add(name)
@@ -82,7 +86,7 @@ class Functions:
         try:
             self.lines += self.write(node, given)
         except CannotCompile as reason:  # its lines are those of the cell that defines the function
-            raise CannotCompile(line, reason.cut.why, f"{reason.cut.note} (in `{name}`)") from None
+            raise CannotCompile(line, reason.cut.why, f"{reason.cut.note} (in `{name}`)", runs=reason.runs) from None
         finally:
             self._open.pop()
 
@@ -142,9 +146,7 @@ def _of_lambda(value: ast.Lambda, name: str) -> ast.FunctionDef:
     return ast.copy_location(whole, value)
 
 
-def definition_of(
-    function: FunctionType, definitions: Mapping[tuple[str, int], ast.FunctionDef]
-) -> ast.FunctionDef | None:
+def definition_of(function: FunctionType, definitions: Definitions) -> ast.FunctionDef | None:
     """The definition of a function: of a cell, or of a file that Python knows the text of."""
     code = function.__code__
     node = definitions.get((code.co_filename, code.co_firstlineno)) or _source(function)

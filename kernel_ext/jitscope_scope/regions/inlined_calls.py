@@ -6,14 +6,13 @@ from __future__ import annotations
 import ast
 import builtins
 import copy
-from collections.abc import Mapping
 from dataclasses import replace
 from types import FunctionType
 
 from . import naming, words
 from .bounds import Bounds
-from .functions import definition_of
-from .parts import calls_in_any_case, placed_at, replaced
+from .functions import Definitions, definition_of
+from .parts import Renamed, calls_in_any_case, placed_at, replaced
 from .returns import at_the_end
 from .watching import Visit
 from .whole_numbers import is_whole, without_bounds
@@ -27,9 +26,7 @@ _OTHER = (
 )
 
 
-def inlined(
-    body: naming.Statements, visit: Visit, definitions: Mapping[tuple[str, int], ast.FunctionDef]
-) -> tuple[naming.Statements, Visit]:
+def inlined(body: naming.Statements, visit: Visit, definitions: Definitions) -> tuple[naming.Statements, Visit]:
     """The statements, and what was seen with the functions' own names; as they are where all whole numbers have a bound."""
     writer = _Writer(body, visit, definitions)
     new = tuple(writer.block(copy.deepcopy(list(body)), DEPTH))
@@ -62,9 +59,7 @@ def _may_be_whole(node: ast.expr | None, visit: Visit) -> bool:
 
 
 class _Writer:
-    def __init__(
-        self, body: naming.Statements, visit: Visit, definitions: Mapping[tuple[str, int], ast.FunctionDef]
-    ) -> None:
+    def __init__(self, body: naming.Statements, visit: Visit, definitions: Definitions) -> None:
         self.visit, self.definitions = visit, definitions
         self.bound = naming.bound(body) | naming.stored_into(body)
         self.made: set[str] = set()
@@ -103,7 +98,7 @@ class _Writer:
         if not isinstance(function, FunctionType) or not words.of_users(function) or function.__closure__:
             return None
         node = definition_of(function, self.definitions)
-        if node is None or (given := _given(node, call)) is None or not self._may_stand_here(node, function):
+        if node is None or (given := given_to(node, call)) is None or not self._may_stand_here(node, function):
             return None
         node = at_the_end(node)
         if (parts := _last_value(node.body)) is None:
@@ -117,7 +112,7 @@ class _Writer:
         own = bound | given.keys()
         names = {n: f"{n}_of_{node.name}" + (f"_{self.count}" if self.count > 1 else "") for n in own}
         self.made |= {*names.values()}
-        rename = _Renamer(names | same)
+        rename = Renamed(names | same)
         start = [ast.Assign([ast.Name(names[n], ast.Store())], copy.deepcopy(v)) for n, v in given.items()]
         rest = [rename.visit(copy.deepcopy(s)) for s in parts[0]]
         value = rename.visit(copy.deepcopy(parts[1]))
@@ -139,7 +134,7 @@ class _Writer:
         return not any(n in self.bound or self.visit.live.get(n, v) is not v for n, v in outside.items())
 
 
-def _given(node: ast.FunctionDef, call: ast.Call) -> dict[str, ast.expr] | None:
+def given_to(node: ast.FunctionDef, call: ast.Call) -> dict[str, ast.expr] | None:
     """What a call gives to the function's parameters, defaults that are constants among them."""
     a, names = node.args, naming.parameters(node)
     if a.vararg or a.kwarg or a.kwonlyargs or len(call.args) > len(names) or any(k.arg is None for k in call.keywords):
@@ -166,11 +161,3 @@ def _last_value(body: list[ast.stmt]) -> tuple[list[ast.stmt], ast.expr] | None:
     if any(isinstance(n, ast.Return) for s in first for n in ast.walk(s)):
         return None
     return first, value
-
-
-class _Renamer(ast.NodeTransformer):
-    def __init__(self, names: Mapping[str, str]) -> None:
-        self.names = names
-
-    def visit_Name(self, node: ast.Name) -> ast.AST:
-        return ast.copy_location(ast.Name(self.names.get(node.id, node.id), node.ctx), node)

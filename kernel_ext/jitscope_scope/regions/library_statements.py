@@ -11,10 +11,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from . import growing, naming, paths
+from . import growing, list_buffers, naming, paths
 from .answers import CannotCompile
 from .effects import Effects
-from .functions import Functions
+from .functions import Definitions, Functions
 from .homes import Home, holds_arrays, is_array, is_number, shares
 from .loops import Loop, indent
 from .parts import EditText, allowed_in, free_name, imports_of
@@ -28,23 +28,21 @@ LARGE = 4096
 
 
 def unchanged(
-    body: naming.Statements,
-    visit: Visit,
-    live: set[str],
-    name: str,
-    home: Home,
-    definitions: Mapping[tuple[str, int], ast.FunctionDef],
+    body: naming.Statements, visit: Visit, live: set[str], name: str, home: Home, definitions: Definitions
 ) -> EditText:
     """The region as a function that is traced anew in each run. Raises CannotCompile with the line that has no compiled form."""
     effects, line = Effects(definitions), body[0].lineno
     effects.of_region(body, visit.values)
+    values = dict(visit.values)
+    body, in_rows = list_buffers.in_rows(body, values, visit.after) if home.numpy else (body, [])
+    visit = replace(visit, values=values)
     stored = _in_place(body, visit) if home.numpy else set()
     bound = naming.bound(body) | stored
     if hidden := effects.reads & bound & visit.values.keys():
         raise CannotCompile(line, "effect", f"a function that is called reads `{min(hidden)}`, which changes here")
     grown = growing.in_places(visit, bound, home)
     visit = _without(visit, grown)
-    changed, read, made = _places(body, visit, bound, home, line)
+    changed, read, made = _places(body, visit, bound | {*in_rows}, home, line)
     columns = growing.columns(body, visit.values, home)
     own = growing.of_one_turn(body)
     lists = [*growing.lists(body, visit.values, own), *columns]
@@ -58,24 +56,29 @@ def unchanged(
         (naming.read_first(body) | bound) & visit.values.keys() & (bound | _arrays(visit.values, home) | visit.handed)
     )
     needed = naming.read_first(body) | naming.bound_or_not(body)
-    early = sorted(n for n in first if n not in lists and (n in needed or n not in naming.bound(body)))
+    rows = [f"{part}_of_{n}" for n in in_rows for part in ("rows", "count")]
+    early = sorted(
+        n for n in first if n not in lists and n not in rows and (n in needed or n not in naming.bound(body))
+    )
     writer.defined, writer.grown, writer.ours = set(early), list(grown), ours
     writer.moving |= visit.handed
     writer.handed = visit.handed
-    writer.stored_names, writer.heads, writer.theirs = stored, frozenset(heads), theirs
+    writer.stored_names, writer.heads, writer.theirs = stored | {*rows}, frozenset(heads), theirs
     writer.columns, writer.after, writer.own = frozenset(columns), visit.after, own
     outs = sorted(n for n in bound & live if n in visit.after and n not in lists and n not in heads)
+    kept_live = live | {*outs, *rows}
     lines = [
         line
         for k, s in enumerate(body)
-        for line in writer.in_the_cell(writer.statement(s, live | naming.loaded(body[k + 1 :]) | set(outs), None), s)
+        for line in writer.in_the_cell(writer.statement(s, kept_live | naming.loaded(body[k + 1 :]), None), s)
     ]
     for n in [n for n in early if n in bound]:
         _is_carried(visit.values[n], n, line, home)
     places = [*(p.text for p in changed), *(p.text for p in read)]
     names = [*early, *(f"place_{k}" for k in range(len(places)))]
     out_places = [*(p.text for p in changed), *made]
-    ends = [*outs, *out_places, *(f"items_of_{n}" for n in lists), *(f"items_of_grown_{k}" for k in range(len(grown)))]
+    ends = [*outs, *out_places, *(f"items_of_{n}" for n in lists)]
+    ends += [*(f"items_of_grown_{k}" for k in range(len(grown))), *rows]
     lifted = [*(visit.values[n] for n in early), *(p.value for p in [*changed, *read])]
     taken = _tuple(
         [f"{theirs}.lifted({n})" if home.numpy and not holds_arrays(v) else n for n, v in zip(names, lifted)]
@@ -93,6 +96,9 @@ def unchanged(
     for k, n in enumerate(lists, len(outs) + len(out_places)):
         binds.append(growing.afterwards(n, f"{results}[{k}]", visit.after.get(n), columns.get(n), home))
     binds += [growing.extended(p, f"{results}[{k}]", grown[p]) for k, p in enumerate(grown, len(binds))]
+    for k, n in enumerate(in_rows):
+        part = f"{results}[{len(ends) - len(rows) + 2 * k}][:{results}[{len(ends) - len(rows) + 2 * k + 1}]]"
+        binds.append(growing.afterwards(n, part, visit.after[n], None, home))
     if back := [*places, *grown]:
         call = [f"{kept} = {_tuple(back)}", "try:", *indent(call), "finally:", f"    {_tuple(back)} = {kept}"]
     passing = [given, results, name, *([kept] if back else [])]
@@ -448,6 +454,8 @@ class StatementsAsTheyStand(Statements):
             name = ast.unparse(s.target)
             found = self.values.get(name, self.after.get(name))
             return isinstance(found, (int, float, complex, np.generic))
+        if isinstance(value, ast.Name) and (found := self.after.get(value.id, self.values.get(value.id))) is not None:
+            return isinstance(found, (int, float, complex, np.generic))  # else an array would have two names
         return not isinstance(value, (ast.Name, ast.Attribute, ast.Subscript))
 
     def places_bound(self, body: naming.Statements) -> list[str]:

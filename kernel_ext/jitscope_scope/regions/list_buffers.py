@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import numpy as np
 
@@ -88,9 +88,13 @@ def _size(places: list[tuple[ast.stmt, ...]], body: naming.Statements) -> str | 
     return " + ".join(parts) if all(parts) else None
 
 
-def length(over: ast.expr, moving: set[str]) -> str | None:
-    """How many elements a loop goes through, as an expression of names that are not `moving`; None where that is not known."""
-    if naming.loaded([over]) & moving:
+def length(over: ast.expr, moving: set[str], arrays: Collection[str] = ()) -> str | None:
+    """How many elements a loop goes through, as an expression of names that are not `moving`, and of the sizes of `arrays`; None where that is
+    not known."""
+    sizes = [n.args[0] for n in ast.walk(over) if isinstance(n, ast.Call) and ast.unparse(n.func) == "len" and n.args]
+    sizes += [n.value for n in ast.walk(over) if isinstance(n, ast.Attribute) and n.attr == "shape"]
+    read = [n for n in ast.walk(over) if isinstance(n, ast.Name) and not any(n is s and n.id in arrays for s in sizes)]
+    if naming.loaded(read) & moving:
         return None
     match over:
         case ast.Name() | ast.Call(func=ast.Name(id="range")):

@@ -5,22 +5,17 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Mapping
 from dataclasses import replace
 
 from . import naming
+from .functions import Definitions
 from .parts import EditText, placed_at
 from .stops import Writing, only_said
 from .watching import Visit
 
 
 def left(
-    body: naming.Statements,
-    visit: Visit,
-    live: set[str],
-    name: str,
-    definitions: Mapping[tuple[str, int], ast.FunctionDef],
-    write: Writing,
+    body: naming.Statements, visit: Visit, live: set[str], name: str, definitions: Definitions, write: Writing
 ) -> EditText | None:
     """The region with its loop's ways out told apart by flags; None where there is nothing at its end that Python has to do. Raises
     CannotCompile where that does more than print and keep, or the loop has no compiled form."""

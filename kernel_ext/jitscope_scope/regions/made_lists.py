@@ -14,7 +14,7 @@ from . import growing, list_buffers, naming
 from .bounds import Bounds
 from .expressions import OF_LISTS
 from .list_elements import bounded, in_elements, of_copy
-from .parts import numpy_in, placed_at
+from .parts import Renamed, numpy_in, placed_at
 from .watching import Visit
 
 
@@ -114,7 +114,7 @@ def _as_made(name: str, first: str, body: naming.Statements, visit: Visit) -> tu
     """The region as if it made the list itself: of what there was, which goes in."""
     whole, before, after = f"whole_of_{name}", visit.values[name], visit.after[name]
     assert isinstance(before, list) and isinstance(after, list)
-    new = [_Renamer(name, whole).visit(copy.deepcopy(s)) for s in body]
+    new = [Renamed({name: whole}).visit(copy.deepcopy(s)) for s in body]
     start = placed_at(ast.parse(f"{whole} = {first}").body[0], body[0])
     seen = replace(visit, after={**visit.after, whole: after[len(before) :]}, ends={**visit.ends, whole: object()})
     return (start, *new), seen
@@ -140,14 +140,6 @@ def _done_when_kept(name: str, body: naming.Statements) -> bool:
             changes = name in naming.stored_into(later) or any(_touches(s, name) for s in later)
             return len(_kept_in(name, body)) == len(made) == 1 and made[0] < places[0] and not changes
     return False
-
-
-class _Renamer(ast.NodeTransformer):
-    def __init__(self, name: str, new: str) -> None:
-        self.name, self.new = name, new
-
-    def visit_Name(self, node: ast.Name) -> ast.AST:
-        return ast.copy_location(ast.Name(self.new, node.ctx), node) if node.id == self.name else node
 
 
 def _text(name: str, visit: Visit) -> str | None:
@@ -317,7 +309,8 @@ def _added(s: ast.stmt, name: str, moving: set[str], visit: Visit) -> str | None
         case ast.Expr(value=ast.Call() as call) if _is_append(call, name):
             return "1"
         case ast.For(body=inner, orelse=[]) if not naming.leaves(inner):
-            if (length := list_buffers.length(s.iter, moving)) is None:
+            arrays = {n for n, v in visit.after.items() if isinstance(v, np.ndarray)}
+            if (length := list_buffers.length(s.iter, moving, arrays)) is None:
                 return None
             parts = [_added(t, name, moving, visit) if _touches(t, name) else "0" for t in inner]
             known = [p for p in parts if p is not None and p != "0"]

@@ -14,16 +14,14 @@ from . import naming, words
 from .answers import CannotCompile
 from .array_arguments import lists_given, value_of
 from .bounds import Bounds
-from .functions import definition_of
+from .functions import Definitions, definition_of
 from .watching import Visit
 
 
 _KINDS = (list, tuple)
 
 
-def number_lists(
-    body: naming.Statements, visit: Visit, definitions: Mapping[tuple[str, int], ast.FunctionDef]
-) -> dict[str, int]:
+def number_lists(body: naming.Statements, visit: Visit, definitions: Definitions) -> dict[str, int]:
     """Names of lists of whole or floating numbers or truth values that the region, and the functions that it calls, only take elements
     of, store elements into, go through, compute with as NumPy does, or ask for their length; and how many axes they have. Tuples are
     among them that are not known while tracing."""
@@ -45,7 +43,7 @@ def number_lists(
 
 
 def _called(
-    body: naming.Statements, visit: Visit, definitions: Mapping[tuple[str, int], ast.FunctionDef]
+    body: naming.Statements, visit: Visit, definitions: Definitions
 ) -> Iterator[tuple[tuple[ast.stmt, ...], frozenset[str]]]:
     """The statements of the cells' functions that the region, or one of them, names; and the names that are a function's own."""
     seen, new = set[str](), naming.loaded(body)

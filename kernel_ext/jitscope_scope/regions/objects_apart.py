@@ -15,8 +15,10 @@ import numpy as np
 
 from . import naming, paths
 from .aggregate_statements import AggregateReplacement, NeedsCopies
+from .answers import CannotCompile
 from .draws import drawn_before, states_kept
 from .effects import Effects
+from .functions import Definitions
 from .homes import is_number
 from .parts import EditText, free_name
 from .stand_ins import StandIns
@@ -37,7 +39,6 @@ from .structures import (
 from .watching import Visit, snapshot
 
 
-Definitions = Mapping[tuple[str, int], ast.FunctionDef]
 _TRIES = 8
 
 
@@ -52,7 +53,7 @@ def taken_apart(body: naming.Statements, visit: Visit, definitions: Definitions)
             writer.block(copy.deepcopy(list(body)), writer.top)
             return (
                 _Ending(writer, body, definitions).apart()
-                if any(b.touched for b in writer.roots.boxes.values())
+                if any(b.touched for b in writer.roots.boxes.values()) or any(t[0] == "[" for t in plain)
                 else None
             )
         except Grows as grows:
@@ -67,6 +68,8 @@ def taken_apart(body: naming.Statements, visit: Visit, definitions: Definitions)
             copies = True
         except InWholes:
             return None
+        except CannotCompile as reason:
+            raise reason.in_words(writer.roots.texts) from None
     return None
 
 
@@ -267,7 +270,7 @@ class _Ending:
                 for n in ("places", "places_after", "states", "states_after", "lists", "lists_after")
             },
         )
-        return _with_first_turn(tuple(self.body), new, self.definitions)
+        return with_first_turn(tuple(self.body), new, self.definitions)
 
     def _itself(self, text: str, copied: object) -> object:
         """The array or list that was there when the region began."""
@@ -280,7 +283,7 @@ class _Ending:
         return found if type(found) is type(copied) else copied
 
 
-def _with_first_turn(body: tuple[ast.stmt, ...], visit: Visit, definitions: Definitions) -> Visit:
+def with_first_turn(body: tuple[ast.stmt, ...], visit: Visit, definitions: Definitions) -> Visit:
     """What was seen, with what the region's own names stand for after the first turn of its loops: of which kinds they are."""
     drawn = drawn_before(body, visit)
     Effects(definitions, on_copies=True).of_region(drawn.body, drawn.visit.values)
@@ -291,8 +294,13 @@ def _with_first_turn(body: tuple[ast.stmt, ...], visit: Visit, definitions: Defi
         warnings.simplefilter("ignore")
         with contextlib.suppress(Exception):
             exec(compile(turns, "<one turn>", "exec"), names)
-    new = {n: names[n] for n in naming.bound(body) - visit.after.keys() if n in names and is_number(names[n])}
+    new = {n: names[n] for n in naming.bound(body) - visit.after.keys() if n in names and _is_kept(names[n])}
     return replace(visit, after={**visit.after, **new}, ends={**visit.ends, **new})
+
+
+def _is_kept(value: object) -> bool:
+    """Whether a name stands for a number, an array, or a list of such."""
+    return is_number(value) or (type(value) is list and bool(value) and all(map(is_number, value)))
 
 
 class _OneTurn(ast.NodeTransformer):

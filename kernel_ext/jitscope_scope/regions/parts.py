@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import ast
+import copy
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import TypeVar
 
 import numpy as np
 
-from .compiled import kinds, text_of
-from .homes import Home
+from .answers import CannotCompile
+from .compiled import kinds, sizes, text_of
+from .homes import Home, is_number
 from .watching import Visit
 
 
@@ -41,10 +43,16 @@ class EditText:
     """Whether the call prints."""
     tests: tuple[str, ...] = ()
     """What has to be true before the call, so that it is the compiled form that runs."""
+    kinds: tuple[str, ...] = ()
+    """The same of types and sizes of what is read, which stands right before the call."""
+    sizes: frozenset[str] = frozenset()
+    """What has to be as large as it was: beyond an end, parts of a fixed size that move are others than NumPy's."""
     draws: tuple[int, ...] = ()
     """The lines whose random numbers Python draws before the call."""
     traced: bool = False
     """Whether it is traced where what it reads, beside what is handed in, is another than before."""
+    instead: CannotCompile | None = None
+    """Why there is no other form, where this one is a try."""
 
     def guarded(self, tests: Sequence[str], body: Sequence[ast.stmt]) -> EditText:
         """The edit where the tests are true, else the statements as they are."""
@@ -52,22 +60,33 @@ class EditText:
 
     def under_tests(self, body: Sequence[ast.stmt]) -> EditText:
         """The edit with its own tests before the call."""
-        return replace(self, call=self._under(self.tests, body)) if self.tests else self
+        tests = (*self.tests, *self.kinds)
+        return replace(self, call=self._under(tests, body)) if tests else self
 
-    def of_same_kinds(self, names: Iterable[str], visit: Visit) -> EditText:
-        """The edit that asks whether these names stand for the functions that were seen, and variables of the function that the region stands in
-        for things of the same types."""
+    def of_same_functions(self, names: Iterable[str], visit: Visit) -> EditText:
+        """The edit that asks whether these names stand for the functions that were seen, and arrays are as large as they were where that matters."""
         ours = free_name("compiled_regions", visit, "jitscope_scope.regions.compiled")
-        tests = [*same_functions(names, visit, ours).values()]
-        if given := [n for n in self.reads if n in visit.own and n in visit.values]:
-            tests.append(f"{ours}.kinds({', '.join(given)}) == {kinds(*(visit.values[n] for n in given))!r}")
-        more = [f"import jitscope_scope.regions.compiled as {ours}"] if tests else []
-        imports = tuple(dict.fromkeys([*self.imports, *more]))
-        return replace(self, tests=(*tests, *self.tests), imports=imports)
+        tests, asked = [*same_functions(names, visit, ours).values()], self.kinds
+        if given := ", ".join(sorted(self.sizes)):
+            asked = (*asked, f"{ours}.sizes({given}) == {sizes(*(visit.values[n] for n in sorted(self.sizes)))!r}")
+        return replace(self._with(ours, bool(tests or asked)), tests=(*tests, *self.tests), kinds=asked)
+
+    def of_same_kinds(self, visit: Visit) -> EditText:
+        """The edit that asks whether what is read is of the types that were seen."""
+        ours = free_name("compiled_regions", visit, "jitscope_scope.regions.compiled")
+        given = [n for n in self.reads if n in visit.values and not n.startswith("region_")]
+        given = [n for n in given if n in visit.own or is_number(visit.values[n])]
+        asked = f"{ours}.kinds({', '.join(given)}) == {kinds(*(visit.values[n] for n in given))!r}"
+        return replace(self._with(ours, bool(given)), kinds=(*self.kinds, *([asked] if given else [])))
+
+    def _with(self, ours: str, used: bool) -> EditText:
+        more = [f"import jitscope_scope.regions.compiled as {ours}"] if used else []
+        return replace(self, imports=tuple(dict.fromkeys([*self.imports, *more])))
 
     def _under(self, tests: Sequence[str], body: Sequence[ast.stmt]) -> tuple[str, ...]:
         plain = [line for s in body for line in ast.unparse(s).splitlines()]
-        call = [f"if {' and '.join(tests)}:", *(f"    {line}" for line in self.call)]
+        lines = "\n".join(self.call).splitlines()
+        call = [f"if {' and '.join(tests)}:", *(f"    {line}" for line in lines)]
         return (*call, "else:", *(f"    {line}" for line in plain))
 
 
@@ -76,6 +95,20 @@ def placed_at(new: _Node, old: ast.AST) -> _Node:
     for n in ast.walk(new):
         ast.copy_location(n, old)
     return new
+
+
+class Renamed(ast.NodeTransformer):
+    """The same with other names, or with expressions, in the place of names."""
+
+    def __init__(self, names: Mapping[str, str | ast.expr]) -> None:
+        self.names = names
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        new = self.names.get(node.id, node.id)
+        made = ast.Name(new) if isinstance(new, str) else copy.deepcopy(new)
+        if isinstance(made, (ast.Name, ast.Attribute)):
+            made.ctx = node.ctx
+        return placed_at(made, node) if hasattr(node, "lineno") else made
 
 
 def numpy_in(values: dict[str, object]) -> str:

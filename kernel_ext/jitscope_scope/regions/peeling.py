@@ -8,7 +8,7 @@ import contextlib
 import copy
 import io
 import warnings
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import replace
 from types import FunctionType
 
@@ -18,6 +18,7 @@ from . import naming, paths
 from .answers import CannotCompile
 from .draws import states_kept
 from .effects import Effects
+from .functions import Definitions
 from .homes import is_number
 from .parts import placed_at
 from .proving import at_home
@@ -31,9 +32,7 @@ MOST = 2
 _TURN = "turn_of_python"
 
 
-def without_first_turns(
-    body: naming.Statements, visit: Visit, definitions: Mapping[tuple[str, int], ast.FunctionDef]
-) -> StandIns | None:
+def without_first_turns(body: naming.Statements, visit: Visit, definitions: Definitions) -> StandIns | None:
     """The loop from its second turn on, or its third, and what was seen from there; None where the first ones are like the others."""
     loop = body[0]
     if _TURN in visit.around or len(body) > 1 or not isinstance(loop, (ast.For, ast.While)) or loop.orelse:
@@ -133,7 +132,7 @@ def _expression(text: str, at: ast.stmt) -> ast.expr:
 
 
 def _after(
-    first: ast.For, visit: Visit, definitions: Mapping[tuple[str, int], ast.FunctionDef]
+    first: ast.For, visit: Visit, definitions: Definitions
 ) -> tuple[dict[str, object], dict[str, tuple[paths.Leaf, paths.Leaf]]] | None:
     """What names stand for after the first turns, made of copies, and what was and is in those places of objects and containers that got something
     else; None where it raises, or does more than bind and store."""

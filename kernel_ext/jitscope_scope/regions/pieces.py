@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Mapping
 from dataclasses import replace
 
 from . import growing, naming
+from .functions import Definitions
 from .parts import EditText, placed_at
 from .stops import Writing, told
 from .watching import Visit
@@ -18,12 +18,7 @@ LEAST = 64
 
 
 def in_pieces(
-    body: naming.Statements,
-    visit: Visit,
-    live: set[str],
-    name: str,
-    definitions: Mapping[tuple[str, int], ast.FunctionDef],
-    write: Writing,
+    body: naming.Statements, visit: Visit, live: set[str], name: str, definitions: Definitions, write: Writing
 ) -> EditText | None:
     """The region with its loop as one over a range that is left by the value, gone through until it says so; None for other regions.
     Raises CannotCompile where that has no compiled form."""

@@ -16,6 +16,7 @@ import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, replace
 from types import CellType, FrameType, FunctionType, MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -118,6 +119,10 @@ def _proof(body: tuple[ast.stmt, ...], edit: EditText, visit: Visit, live: set[s
         )
     ]
     names: dict[str, object] = dict(found[0].edited)
+    forms: list[Any] = [v for n, v in names.items() if n.startswith("region_") and n.endswith("_compiled")]
+    ran = any(getattr(f, "traces", 0) or f._cache_size() for f in forms)
+    if not ran and not all(eval(t, {**names, **visit.values}) for t in edit.kinds):
+        raise CannotCompile(line, "object", "the compiled form is not the one that runs")
     passed: list[Pair] = []
     while len(passed) < 3 or (len(passed) < 25 and sum(p[0] for p in passed) < ENOUGH):
         again = snapshot(visit.values)

@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from . import growing, naming, paths
+from .functions import Definitions
 from .homes import is_number
 from .parts import EditText, placed_at
 from .structures import fields_of
@@ -51,17 +52,13 @@ class StandIns:
         return (*self.before, *(f"{'    ' * self.depth}{line}" for line in call), *self.after)
 
 
-def stand_ins(
-    body: naming.Statements, visit: Visit, definitions: Mapping[tuple[str, int], ast.FunctionDef]
-) -> StandIns:
+def stand_ins(body: naming.Statements, visit: Visit, definitions: Definitions) -> StandIns:
     """Where there is nothing of the kind, the statements as they are."""
     return _states(_tuples(_dicts(_Places(body, visit, definitions).written())))
 
 
 class _Places:
-    def __init__(
-        self, body: naming.Statements, visit: Visit, definitions: Mapping[tuple[str, int], ast.FunctionDef]
-    ) -> None:
+    def __init__(self, body: naming.Statements, visit: Visit, definitions: Definitions) -> None:
         self.body, self.visit, self.definitions = body, visit, definitions
 
     def written(self) -> StandIns:

@@ -65,7 +65,7 @@ class Statements:
         """The line of a loop whose turns are traced one by one; 0 for none."""
         self.region: naming.Statements = ()
         """The statements of the whole region, or of the function that is written inside of it."""
-        self.expressions = Expressions(values, moving, jnp, self._inlined, home, functions.tests)
+        self.expressions = Expressions(values, moving, jnp, self._inlined, home, functions.tests, functions.windows)
 
     def _inlined(self, name: str, node: ast.expr) -> None:
         self.functions.need(name, node.lineno)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from . import naming
 from .answers import CannotCompile
 from .effects import Effects
+from .functions import Definitions
 from .parts import EditText, placed_at
 from .watching import Visit
 
@@ -20,12 +21,7 @@ Writing = Callable[[naming.Statements, Visit, "set[str]"], EditText]
 
 
 def between(
-    body: naming.Statements,
-    visit: Visit,
-    live: set[str],
-    name: str,
-    definitions: Mapping[tuple[str, int], ast.FunctionDef],
-    write: Writing,
+    body: naming.Statements, visit: Visit, live: set[str], name: str, definitions: Definitions, write: Writing
 ) -> EditText | None:
     """The region with its loop cut at the turns that a branch on the loop's count names (`if i % 100 == 0: print(…)`); None where there is
     no such branch. Raises CannotCompile where the branch does more than print and keep, or the stretches have no compiled form."""
@@ -138,9 +134,7 @@ def _without(body: list[ast.stmt], stops: list[ast.If]) -> list[ast.stmt]:
     return [copy.deepcopy(t) for s in body for t in (s.orelse if isinstance(s, ast.If) and s in stops else [s])]
 
 
-def _only_in(
-    stops: list[ast.If], rest: list[ast.stmt], definitions: Mapping[tuple[str, int], ast.FunctionDef]
-) -> set[str]:
+def _only_in(stops: list[ast.If], rest: list[ast.stmt], definitions: Definitions) -> set[str]:
     """Names that the branches touch, and neither the turns between nor any function of the cells."""
     return naming.loaded(stops) - naming.loaded(rest).union(*(naming.loaded(d.body) for d in definitions.values()))
 
@@ -168,7 +162,7 @@ class _PrintRemover(ast.NodeTransformer):
         return node
 
 
-def only_said(stops: list[ast.If], visit: Visit, definitions: Mapping[tuple[str, int], ast.FunctionDef]) -> None:
+def only_said(stops: list[ast.If], visit: Visit, definitions: Definitions) -> None:
     """Refuses branches that have other effects than printing: the edit could not be tried by running them."""
     silent = [_PrintRemover().visit(copy.deepcopy(s)) for s in stops]
     Effects(definitions).of_region(silent, visit.values)

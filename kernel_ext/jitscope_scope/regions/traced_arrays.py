@@ -127,6 +127,9 @@ class TracedArray(NDArrayOperatorsMixin):
         ):
             args[0][(np.arange(min(args[0].shape)),) * args[0].ndim] = args[1]
             return None
+        if isinstance(target := options.get("out"), TracedArray):
+            target.put(_lowered(function(*args, **{k: v for k, v in options.items() if k != "out"})))
+            return target
         name = words.counterpart(function)
         if name is None or "out" in options or words.why_not_function(function, function.__name__):
             raise TypeError(f"`{function.__name__}` has no compiled counterpart")

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
-from types import CodeType, FunctionType, MethodType, ModuleType
+from types import CodeType, FrameType, FunctionType, MethodType, ModuleType
 from typing import TypeGuard, cast
 
 import numpy as np
@@ -112,7 +112,8 @@ class Observation:
     own: Pair = (0.0, 0.0)
     """What the notes had taken when the passage began."""
     visit: Visit | None = None
-    busy: bool = False
+    frame: FrameType | None = None
+    """Where the passage that is being noted began."""
     too_large: bool = False
     eager: bool = False
     """Whether it is noted only where a compiled library is at hand."""
@@ -144,10 +145,10 @@ class Recorder:
 
     def enter(self, key: int, names: Mapping[str, object], outer: Mapping[str, object]) -> None:
         """A region begins."""
-        seen = self.seen[key]
-        if seen.busy:
+        seen, frame = self.seen[key], sys._getframe(1)
+        if seen.frame is not frame and _is_open(seen.frame, frame):  # it calls itself
             return
-        seen.busy = True
+        seen.frame = frame
         if seen.count == 0 and seen.visit is None:
             watch = Stopwatch()
             found = {n: names[n] if n in names else outer[n] for n in seen.names if n in names or n in outer}
@@ -162,7 +163,7 @@ class Recorder:
                 seen.visit.states = paths.states(found, seen.visit.places)
                 if names is not outer:
                     seen.visit.own = frozenset(found.keys() & names.keys())
-                    inner = {n: f for n, f in found.items() if _is_inside(f, sys._getframe(1).f_code)}
+                    inner = {n: f for n, f in found.items() if _is_inside(f, frame.f_code)}
                     others = {n: f for n, f in found.items() if isinstance(f, FunctionType) and n not in inner}
                     kept = {v for f in others.values() for v in f.__code__.co_freevars}
                     seen.visit.shared = (seen.visit.enclosed & seen.visit.own) - kept
@@ -172,9 +173,11 @@ class Recorder:
     def leave(self, key: int, names: Mapping[str, object]) -> None:
         """The region ends as it should."""
         seen = self.seen[key]
+        if seen.frame is not sys._getframe(1):
+            return
         assert seen.watch is not None
         seen.spent = added(seen.spent, added(seen.watch.passed(), added(self.lost, seen.own, -1), -1))
-        seen.busy = False
+        seen.frame = None
         seen.count += 1
         if seen.count == SOME and seen.seconds < SOME * SHORT:
             seen.released = self.release(key)
@@ -188,6 +191,13 @@ class Recorder:
             seen.visit.places_after = paths.leaves(now, seen.visit.lists_after)
             seen.visit.states_after = paths.states(now, seen.visit.places_after)
             self.lost = added(self.lost, watch.passed())
+
+
+def _is_open(passage: FrameType | None, frame: FrameType | None) -> bool:
+    """Whether a passage that began in one frame goes on in another one, which is called from there."""
+    while passage is not None and frame is not None and frame is not passage:
+        frame = frame.f_back
+    return passage is not None and frame is passage
 
 
 def _is_history(value: object) -> TypeGuard[list[np.ndarray]]:

@@ -82,7 +82,10 @@ def why_not_function(value: object, said: str) -> tuple[str, str] | None:
     if root == "builtins":
         return "object", f"Python's `{said}` is called"
     if module.startswith("numpy.random"):
-        return "random", f"`{said}` draws from NumPy's random generator"
+        if isinstance(value, type) or name == "default_rng":
+            return "random", f"`{said}` makes a random generator"
+        does = "sets the state of" if name in ("seed", "set_state") else "draws from"
+        return "random", f"`{said}` {does} NumPy's random generator"
     if root == "numpy":
         if name in FILES:
             return "input or output", f"`{said}` reads or writes a file"

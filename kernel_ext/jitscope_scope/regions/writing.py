@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+from collections import deque
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
@@ -33,7 +34,7 @@ from .arguments import StoringCalls
 from .bounds import Bounds
 from .draws import without_draws
 from .effects import Effects
-from .functions import Functions
+from .functions import Definitions, Functions
 from .homes import Home, home_of, is_number, shares
 from .inlined_calls import inlined
 from .library_statements import unchanged
@@ -51,13 +52,7 @@ from .views import view_again
 from .watching import Visit
 
 
-def written(
-    body: naming.Statements,
-    visit: Visit,
-    live: set[str],
-    name: str,
-    definitions: Mapping[tuple[str, int], ast.FunctionDef],
-) -> EditText:
+def written(body: naming.Statements, visit: Visit, live: set[str], name: str, definitions: Definitions) -> EditText:
     """The region as a function of what it reads. `visit` has the values at its start and end, `live` the names read afterwards.
     Raises CannotCompile with the line that has no compiled form."""
     found = without_draws(body, visit, definitions)
@@ -66,12 +61,7 @@ def written(
 
 
 def written_by_turns(
-    body: naming.Statements,
-    visit: Visit,
-    live: set[str],
-    name: str,
-    definitions: Mapping[tuple[str, int], ast.FunctionDef],
-    sizes: bool,
+    body: naming.Statements, visit: Visit, live: set[str], name: str, definitions: Definitions, sizes: bool
 ) -> EditText | None:
     """The same with each turn of the loop traced for itself; None where it has many, or values decide how many, and where neither `sizes`
     change nor whole numbers that are known in each turn."""
@@ -87,16 +77,13 @@ def written_by_turns(
         return None
     live = live | naming.bound(found.body) - naming.bound(body)
     edit = _translated(found.body, found.visit, live, name, home, definitions, (loop.lineno, frozenset(static)))
-    edit = edit.of_same_kinds(naming.loaded(found.body), found.visit).under_tests(found.body)
+    edit = edit.of_same_functions(naming.loaded(found.body), found.visit).of_same_kinds(found.visit)
+    edit = edit.under_tests(found.body)
     return found.whole(edit)
 
 
 def written_apart(
-    body: naming.Statements,
-    visit: Visit,
-    live: set[str],
-    name: str,
-    definitions: Mapping[tuple[str, int], ast.FunctionDef],
+    body: naming.Statements, visit: Visit, live: set[str], name: str, definitions: Definitions
 ) -> tuple[EditText, Visit] | None:
     """The same with the objects of the user's taken apart, and what was seen with the classes that the edit asks for; None where there are
     no objects to be taken apart."""
@@ -104,7 +91,10 @@ def written_apart(
     if apart is None:
         return None
     stood = apart.stood
-    edit = written(stood.body, stood.visit, live | apart.bound, name, definitions)
+    try:
+        edit = written(stood.body, stood.visit, live | apart.bound, name, definitions)
+    except CannotCompile as reason:
+        raise reason.in_words(apart.texts) from None
     if edit.traced:
         return None
     edit = replace(
@@ -117,11 +107,7 @@ def written_apart(
 
 
 def written_in_parts(
-    body: naming.Statements,
-    visit: Visit,
-    live: set[str],
-    name: str,
-    definitions: Mapping[tuple[str, int], ast.FunctionDef],
+    body: naming.Statements, visit: Visit, live: set[str], name: str, definitions: Definitions
 ) -> EditText | None:
     """The same with views of arrays that the region names as parts of these; None where there are none."""
     found = parts_of_owners(body, visit)
@@ -136,11 +122,7 @@ def written_in_parts(
 
 
 def written_mixed(
-    body: naming.Statements,
-    visit: Visit,
-    live: set[str],
-    name: str,
-    definitions: Mapping[tuple[str, int], ast.FunctionDef],
+    body: naming.Statements, visit: Visit, live: set[str], name: str, definitions: Definitions
 ) -> EditText | None:
     """The region of jitscope's or jax's arrays with NumPy's among them, each of its own types; None where NumPy has no part in it, or there is no
     loop."""
@@ -165,12 +147,9 @@ def written_mixed(
 
 
 def _written(
-    body: naming.Statements,
-    visit: Visit,
-    live: set[str],
-    name: str,
-    definitions: Mapping[tuple[str, int], ast.FunctionDef],
+    body: naming.Statements, visit: Visit, live: set[str], name: str, definitions: Definitions, piece: bool = False
 ) -> EditText:
+    """Of a `piece` it is asked before all of them of which types its values are."""
     home = home_of(body, visit.values)
     try:
         whole, seen = inlined(body, visit, definitions) if home.numpy else (body, visit)
@@ -182,27 +161,28 @@ def _written(
         edit = identities.restored(edit, one, visit.values) if one else edit
         edit = kinds.restored(edit, mixed, visit.values) if mixed else edit
         edit = whole_numbers.guarded(edit, exact, name, body, seen) if exact else edit
-        return edit.of_same_kinds(naming.loaded(body) | edit.inlined, visit).under_tests(body)
+        edit = edit.of_same_functions(naming.loaded(body) | edit.inlined, visit)
+        return (edit if piece else edit.of_same_kinds(visit)).under_tests(body)
     except CannotCompile as reason:
-        write = lambda b, v, n: _written(b, v, n, name, definitions)
+        write = lambda b, v, n: _written(b, v, n, name, definitions, piece=True)
         if (cut := _cut_at_stops(body, visit, live, name, definitions, write)) is not None:
-            return cut
+            return (
+                cut
+                if piece
+                else replace(replace(cut, tests=(), kinds=()).of_same_kinds(visit).under_tests(body), tests=cut.tests)
+            )
         Effects(definitions).of_region(body, visit.values)
-        if home.numpy and not visit.places:
+        if home.numpy and not visit.places and not (reason.runs and not whole_numbers.without_bounds(body, visit)):
             raise
         try:
-            return unchanged(body, visit, live, name, home, definitions)
+            edit = unchanged(body, visit, live, name, home, definitions)
+            return replace(edit, instead=reason) if home.numpy and not visit.places else edit
         except CannotCompile as other:
             raise (reason if home.numpy and reason.cut.why != "object" else other) from None
 
 
 def _cut_at_stops(
-    body: naming.Statements,
-    visit: Visit,
-    live: set[str],
-    name: str,
-    definitions: Mapping[tuple[str, int], ast.FunctionDef],
-    write: Writing,
+    body: naming.Statements, visit: Visit, live: set[str], name: str, definitions: Definitions, write: Writing
 ) -> EditText | None:
     for way in (between, left, in_pieces):
         with contextlib.suppress(CannotCompile):
@@ -218,7 +198,7 @@ def _translated(
     live: set[str],
     name: str,
     home: Home,
-    definitions: Mapping[tuple[str, int], ast.FunctionDef],
+    definitions: Definitions,
     turns: tuple[int, frozenset[str]] = (0, frozenset()),
 ) -> EditText:
     """`turns` are the line of a loop whose turns are traced one by one, and the whole numbers that are known in each. The edit's tests
@@ -310,7 +290,8 @@ def _translated(
     )
     for n in reads:
         if not (is_number(values[n]) or words.is_static(values[n])):
-            raise CannotCompile(body[0].lineno, "object", f"`{n}` is a {type(values[n]).__name__}")
+            held = isinstance(values[n], (list, dict, deque))
+            raise CannotCompile(body[0].lineno, "object", f"`{n}` is a {type(values[n]).__name__}", runs=held)
     fixed = [n for n in reads if words.is_static(values[n]) and n not in written_names - turns[1]]
     counted = number_lists.in_elements(numbers, *(made_lists.elements or (body, visit.values)))
     for n in written_names:
@@ -351,7 +332,15 @@ def _translated(
         frozenset(functions.names),
         allowed_in(home, [*(values[n] for n in reads), *(visit.after[n] for n in written_names if n in visit.after)]),
         tests=(*tests, *functions.tests.values()),
+        sizes=frozenset(n for n in reads if n in visit.values and _has_size(visit.values[n], n in fixed))
+        if functions.windows
+        else frozenset(),
     )
+
+
+def _has_size(value: object, fixed: bool) -> bool:
+    """Whether this is an array, a list, or a whole number that the text is written with."""
+    return isinstance(value, list) or hasattr(value, "shape") or (fixed and isinstance(value, int))
 
 
 def _unmasked(

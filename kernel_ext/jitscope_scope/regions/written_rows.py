@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Mapping
 
 import numpy as np
 
 from . import naming, paths
+from .parts import Renamed
 from .stand_ins import StandIns
 from .watching import Visit
 
@@ -43,7 +43,7 @@ class _Writer:
         if isinstance(s, ast.For) and (rows := self._rows(s)) is not None:
             last = rows[-1]
             self.after += [f"{n} = {ast.unparse(e)}" for n, e in last.items()]
-            return [_Renamer(row).visit(copy.deepcopy(t)) for row in rows for t in s.body]
+            return [Renamed(row).visit(copy.deepcopy(t)) for row in rows for t in s.body]
         if isinstance(s, (ast.For, ast.While)):
             s.body = [t for inner in s.body for t in self.statement(inner)]
         return [s]
@@ -113,16 +113,3 @@ def _bound(target: ast.expr, value: ast.expr) -> dict[str, ast.expr] | None:
     parts = [_bound(t, v) for t, v in zip(target.elts, value.elts, strict=True)]
     known = [p for p in parts if p is not None]
     return {n: e for p in known for n, e in p.items()} if len(known) == len(parts) else None
-
-
-class _Renamer(ast.NodeTransformer):
-    def __init__(self, names: Mapping[str, ast.expr]) -> None:
-        self.names = names
-
-    def visit_Name(self, node: ast.Name) -> ast.AST:
-        if node.id not in self.names:
-            return node
-        new = ast.copy_location(copy.deepcopy(self.names[node.id]), node)
-        if isinstance(new, (ast.Name, ast.Attribute)):
-            new.ctx = node.ctx
-        return new

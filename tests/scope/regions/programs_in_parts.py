@@ -470,4 +470,22 @@ for tri in tris:
     K[tri[0]] += (x[1] - x[0]) * (y[2] - y[0])
 p[:, 0] = 5.0
 seen = x + y
+=== a function that calls itself, by sizes
+def cycle(u):
+    if len(u) < 4:
+        return u
+    u[1:-1] = 0.5 * (u[2:] + u[:-2])
+    u[::2] = cycle(u[::2].copy())
+    return u
+u = rng.normal(size=33)
+---
+norm = 0.0
+for k in range(5):
+    u = cycle(u)
+    norm = norm + u @ u
+=== a list that is a shape
+shape = [3, 2]; x = rng.random((3, 2))
+---
+for t in range(6):
+    x = x * 0.5 + np.ones(shape)
 """)

@@ -83,4 +83,32 @@ swarm = Swarm()
 ---
 for k in range(6):
     swarm.step()
+=== batches of a generator
+def batches(X, y, size, rng):
+    order = rng.permutation(len(X))
+    for i in range(0, len(X), size):
+        idx = order[i:i + size]
+        yield X[idx], y[idx]
+X = rng.normal(size=(24, 3)); y = rng.normal(size=24); w, v = np.zeros(3), np.zeros(3); losses = []
+---
+for epoch in range(5):
+    total = 0.0
+    for xb, yb in batches(X, y, 6, rng):
+        e = xb @ w - yb
+        total += np.sum(e ** 2)
+        v = 0.9 * v - 0.01 * xb.T @ e
+        w = w + v
+    losses.append(total)
+=== what a generator yields before its loop and in it, beside names like its own
+def spirals(n, start):
+    r = start
+    yield r, 0
+    for k in range(1, n):
+        r = r * 1.1 + 0.1 * k
+        yield r, k
+r, k, total = 1.0, 2, 0.0
+---
+for radius, k in spirals(9, 0.5):
+    total = total * r + radius * k
+    r = 0.99 * r
 """)

@@ -243,4 +243,72 @@ w, lo = [1, 2], (0.25, 0.5); x = rng.random(2)
 for t in range(5):
     x *= w
     x = np.where(lo < np.exp(x), x * 0.5, x) - 0.01 * (-x + w)
+=== backpropagation through time, in dicts of a function
+p = {"W": rng.normal(size=(3, 3)) * 0.3, "V": rng.normal(size=(2, 3))}; xs = rng.normal(size=(6, 3)); ys = rng.normal(size=(6, 2)); losses = []
+def gradients(xs, ys, p):
+    h, out, loss = {-1: np.zeros(3)}, {}, 0.0
+    for t in range(len(xs)):
+        h[t] = np.tanh(p["W"] @ h[t - 1] + xs[t])
+        out[t] = p["V"] @ h[t]
+        loss += np.sum((out[t] - ys[t]) ** 2)
+    g = {k: np.zeros_like(v) for k, v in p.items()}
+    back = np.zeros(3)
+    for t in reversed(range(len(xs))):
+        d = 2 * (out[t] - ys[t])
+        g["V"] += np.outer(d, h[t])
+        a = (1 - h[t] ** 2) * (p["V"].T @ d + back)
+        g["W"] += np.outer(a, h[t - 1])
+        back = p["W"].T @ a
+    for k in g:
+        np.clip(g[k], -5, 5, out=g[k])
+    return loss, g
+---
+for it in range(8):
+    loss, g = gradients(xs, ys, p)
+    for k in p:
+        p[k] -= 0.02 * g[k]
+    losses.append(loss)
+=== states in lists that a function makes and reads, from the second on
+def path(A, x, n):
+    states = {0: x}
+    for t in range(1, n + 1):
+        states[t] = np.sin(A @ states[t - 1]) + 0.1 * states[0]
+    return states[n], states[n - 1]
+A = rng.normal(size=(4, 4)); x = rng.normal(size=4)
+---
+for k in range(6):
+    x, before = path(A, x, 5)
+    A = A + 0.01 * np.outer(x, before)
+=== lists of arrays that functions give, until what is kept no longer grows
+def shares(X, centers):
+    W = np.array([np.exp(-((X - c) ** 2).sum(axis=1)) for c in centers]).T
+    return W / W.sum(axis=1, keepdims=True), np.log(W.sum(axis=1)).sum()
+def moved(X, R):
+    return [R[:, k] @ X / R[:, k].sum() for k in range(R.shape[1])]
+X = rng.normal(size=(40, 2)); X[20:] += 2; centers = [np.zeros(2), np.ones(2), np.array([2.0, 0.5])]; old, trace = -np.inf, [1.0]
+---
+for it in range(60):
+    R, ll = shares(X, centers)
+    centers = moved(X, R)
+    trace.append(ll)
+    if abs(ll - old) < 1e-6:
+        break
+    old = ll
+=== a filter's states in lists of a function, whose last one each turn reads
+def forward(obs, A, B, start):
+    alphas, scales = [], []
+    a = start * B[:, obs[0]]
+    for t in range(len(obs)):
+        if t > 0:
+            a = (alphas[-1] @ A) * B[:, obs[t]]
+        c = a.sum()
+        alphas.append(a / c)
+        scales.append(c)
+    return np.array(alphas), np.array(scales)
+A = rng.dirichlet(np.ones(3), 3); B = rng.dirichlet(np.ones(4), 3); obs = rng.integers(0, 4, 12); start = np.ones(3) / 3; fits = []
+---
+for it in range(5):
+    alpha, c = forward(obs, A, B, start)
+    start = alpha.mean(axis=0)
+    fits.append(np.log(c).sum())
 """)

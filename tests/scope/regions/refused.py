@@ -104,11 +104,6 @@ w = [1, 2]; k = 2; s = 0; x = rng.random(2)
 for t in range(6):
     s = s + len(w * k)
     x = x * w * 0.5
-=== a list that is a shape -> object @ 1
-shape = [3, 2]; x = rng.random((3, 2))
----
-for t in range(6):
-    x = x * 0.5 + np.ones(shape)
 === exceptions as control flow -> exception @ 2
 x = np.ones(3); n = 0
 ---
@@ -234,7 +229,7 @@ steps = iter([1.0, 2.0, 3.0]); s = 0.0
 s0 = 1
 for k in steps:
     s = s + k
-=== a generator -> effect @ 2
+=== a generator that is left before its end -> effect @ 2
 def steps():
     for k in range(5):
         yield k
@@ -243,6 +238,8 @@ s = 0.0
 s0 = 1
 for k in steps():
     s = s + k
+    if s > 4:
+        break
 === a function that keeps something -> effect @ 2
 calls = []
 def f(x):
@@ -418,19 +415,6 @@ for t in range(9):
     for i in range(1, 5):
         for j in range(6):
             L[i][j] = L[i - 1][j] * 0.5 + 1.0
-=== a function that calls itself -> object @ 3
-def cycle(u):
-    if len(u) < 4:
-        return u
-    u[1:-1] = 0.5 * (u[2:] + u[:-2])
-    u[::2] = cycle(u[::2].copy())
-    return u
-u = rng.normal(size=33)
----
-norm = 0.0
-for k in range(5):
-    u = cycle(u)
-    norm = norm + u @ u
 === elements of a large dict by the count of a loop -> object @ 1
 kept = {k: np.full(3, float(k)) for k in range(90)}; total = np.zeros(3)
 ---

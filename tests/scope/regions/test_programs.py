@@ -19,7 +19,7 @@ from jitscope_scope.regions.answers import Region
 from jitscope_scope.regions.cells import Cell
 from jitscope_scope.regions.homes import attributes_of, data_of, is_array, is_users_object
 from tests.extent import ALL, as_users
-from tests.scope.regions.programs import COMPILED, Program
+from tests.scope.regions.programs import COMPILED, Program, parsed
 from tests.scope.regions.programs_in_parts import IN_PARTS
 from tests.scope.regions.programs_in_place import IN_PLACE
 from tests.scope.regions.programs_mixed import MIXED
@@ -30,6 +30,23 @@ from tests.scope.regions.programs_with_lists import WITH_LISTS
 from tests.scope.regions.programs_with_loops import WITH_LOOPS
 from tests.scope.regions.programs_with_objects import WITH_OBJECTS
 from tests.scope.regions.refused import CUT
+
+
+AS_LARGE, OF_ONE_KIND = parsed("""
+=== parts of a fixed size
+x = rng.normal(size=30)
+---
+means = np.zeros(9)
+for i in range(0, len(x), 10):
+    means = 0.5 * means[::-1] + x[i:i + 10].mean()
+=== a mean of what is stored into
+x = rng.normal(size=9); k = 2
+---
+total = 0.0
+for i in range(8):
+    x[1:] = x[1:] - k * x[:-1] / 3
+    total = total + x.sum() / k
+""")
 
 
 def names_of(program: Program, seed: int) -> dict[str, object]:
@@ -118,6 +135,26 @@ def test_edits_keep_the_program(program: Program, monkeypatch: pytest.MonkeyPatc
                 assert edited[n] is v, n
             elif not n.startswith("__") and not isinstance(v, FunctionType):
                 same(v, edited[n], n, any(w in program.before for w in ("jitscope", "jax", "float32")))
+
+
+@pytest.mark.parametrize(
+    ("program", "other"),
+    [
+        (AS_LARGE, "x = rng.normal(size=27)"),
+        (AS_LARGE, "x = rng.integers(0, 9, size=30)"),
+        (OF_ONE_KIND, "x = rng.integers(0, 9, size=9).astype('int32'); k = 2"),
+        (OF_ONE_KIND, "x = rng.normal(size=9).astype('float32'); k = 2.5"),
+    ],
+    ids=["a shorter last part", "other types", "narrow whole numbers", "32 bits"],
+)
+def test_edits_ask_for_sizes_and_types(program: Program, other: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    regions, _ = watched(program, monkeypatch)
+    assert [r.verdict for r in regions if r.cell == 2] == ["compile"]
+    plain, edited = (names_of(Program("", other, "", "", 0), 3) for _ in range(2))
+    exec(compile(program.cell, "<plain>", "exec"), plain)
+    exec(compile(applied(program.cell, regions, 2), "<edited>", "exec"), edited)
+    for n in plain.keys() - {"__builtins__", "rng"}:
+        same(plain[n], edited[n], n) if not isinstance(plain[n], ModuleType) else None
 
 
 @as_users  # some are of how results are rounded

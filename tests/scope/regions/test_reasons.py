@@ -9,10 +9,12 @@ import threading
 from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from jitscope_scope.regions import finding, proving
 from jitscope_scope.regions.answers import Region
+from jitscope_scope.regions.cells import Cell
 from jitscope_scope.regions.clock import of_one
 from jitscope_scope.regions.replaying import harmless
 from tests.scope.regions.programs import Program
@@ -232,3 +234,66 @@ def test_what_memory_held_before_is_no_measure_of_a_bound(monkeypatch) -> None:
 )
 def test_cells_are_run_again_where_that_does_no_harm(cell: str, says: bool) -> None:
     assert harmless([cell]) is says
+
+
+@pytest.mark.parametrize(
+    ("cell", "note"),
+    [
+        (
+            "for i in range(9):\n    r = np.random.default_rng(i)\n    s = s + r.normal()\n",
+            "`np.random.default_rng` makes a random generator",
+        ),
+        (
+            "for i in range(9):\n    np.random.seed(i)\n    s = s + np.random.normal()\n",
+            "`np.random.seed` sets the state of NumPy's random generator",
+        ),
+        (
+            "for i in range(9):\n    walker.step()\n    if walker.at > 1:\n        walker.step()\n",
+            "`walker.rng.normal` draws from NumPy's random generator",
+        ),
+    ],
+    ids=["made", "set", "an object's"],
+)
+def test_what_is_done_to_random_generators_is_said(cell: str, note: str, monkeypatch) -> None:
+    regions = found(_WALKER, cell, monkeypatch)
+    assert [c.note for r in regions if r.cell == 2 for c in r.cuts] == [note]
+
+
+_WALKER = """
+class Walker:
+    def __init__(self):
+        self.rng, self.at = np.random.default_rng(1), 0.0
+    def step(self):
+        self.at = self.at + self.rng.normal()
+walker = Walker(); s = 0.0
+"""
+
+
+def test_passages_inside_of_a_passage_take_no_time_of_their_own() -> None:
+    watch = finding.Watch({"np": np, "__name__": "__main__"})
+    watch.run(Cell(1, _RECURSION, 1, 1))
+    (seen,) = watch.recorder.seen.values()
+    assert seen.count == 2
+    assert seen.seconds <= watch.cell_seconds[0]
+
+
+_RECURSION = """
+def cycle(n):
+    for k in range(1 + (n > 8)):
+        try:
+            if n < 4:
+                raise ValueError
+            cycle(n // 2)
+        except ValueError:
+            pass
+cycle(64); cycle(3)
+"""
+
+
+def test_a_statement_is_told_once_where_a_part_of_it_is_compiled(monkeypatch) -> None:
+    before = "x = rng.normal(size=9)"
+    cell = "for k in range(3):\n    for i in range(20):\n        x = 0.5 * x + np.sin(x)\n    print(x.sum().tolist())\n"
+    (region,) = found(before, cell, monkeypatch)
+    assert (region.line, region.end_line, region.verdict) == (1, 4, "compile")
+    assert region.reason.startswith("lines 2 to 3 in it: no effect seen in this run")
+    assert [(c.line, c.why) for c in region.cuts] == [(4, "input or output")]
