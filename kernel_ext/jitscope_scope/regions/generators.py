@@ -45,7 +45,8 @@ def written_in(form: StandIns, definitions: Definitions, around: Mapping[str, ob
         return form
     seen = with_first_turn(new, form.visit, definitions)
     own = sorted(writer.made & seen.after.keys())
-    return StandIns(new, seen, form.before, (*form.after, *([f"del {', '.join(own)}"] if own else [])), form.depth)
+    first = (*form.before, *(f"{n} = None" for n in own))  # the generator's loops may have no turn
+    return StandIns(new, seen, first, (*form.after, *([f"del {', '.join(own)}"] if own else [])), form.depth)
 
 
 class _Writer:
