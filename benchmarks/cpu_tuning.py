@@ -127,6 +127,7 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "SMALL_BATCHED_PRODUCTS": (jnp.matmul, (_SMALL, _SMALL)),
     "IN_DOUBLE": (jnp.sin, (_LONG,)),
     "POWERS_IN_DOUBLE": (lambda x: jnp.abs(x) ** 2.2, (_LONG,)),
+    "LGAMMA_IN_DOUBLE": (lax.lgamma, (20 * np.abs(_MANY),)),
     "REMAINDERS_IN_DOUBLE": (lambda x: jnp.fmod(x, 0.3), (_LONG,)),
     "STENCILS_AS_CHOICES": (_heat, (_IMAGE,)),
     "SUMS_OF_SHORT_ROWS": (lambda x: jnp.sum(x, 1), (_MANY[:99_999].reshape(-1, 3),)),

@@ -9,7 +9,7 @@ The filter for n = 4 takes polynomials modulo x, x - 1, x + 1, x^2 + 1 and at in
 n = 2. (36 multiplications, with the points 2 and -2 in place of x^2 + 1, were seen to have 5 to 7 times the error of sums.)
 
 What a tile sees beside a result's own window cancels out up to rounding, so that errors are relative to the largest numbers of the tile; where these are of
-one size, the error (root mean square) was seen to be 0.2 to 2.3 of that of XLA's sums. Infinities and NaN reach all results of the tile.
+one size, the error (root mean square) was seen to be 0.2 to 3 times that of XLA's sums. Infinities and NaN reach all results of the tile.
 """
 
 from __future__ import annotations

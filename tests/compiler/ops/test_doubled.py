@@ -90,6 +90,17 @@ def test_operands_below_the_least_normal_number(least: float) -> None:
     np.testing.assert_array_equal(got, x)
 
 
+def test_the_logarithm_of_gamma_has_all_digits_near_its_zeros() -> None:
+    steps = np.array([1, 2, 3, 100, 10_000], np.float32) * np.float32(2.0**-23)
+    near = [one + sign * steps for one in (1, 2) for sign in (-1, 1)]
+    x = np.concatenate([*near, np.linspace(-20.01, 40, 999), np.geomspace(1e-30, 1e36, 200)]).astype(np.float32)
+    got = np.asarray(jx.jit(jx.lax.lgamma)(x)).astype(np.float64)
+    exact = np.array([math.lgamma(float(v)) for v in x])
+    assert np.all(np.abs(got - exact) <= 0.501 * np.spacing(np.abs(exact).astype(np.float32)) + 4e-14)
+    poles = np.array([0.0, -0.0, -1, -7, -1e30, np.inf, -np.inf, 1, 2, np.nan], np.float32)
+    np.testing.assert_array_equal(jx.jit(jx.lax.lgamma)(poles), [np.inf] * 7 + [0, 0, np.nan])
+
+
 def test_the_digits_are_those_of_two_over_pi() -> None:
     bits = 300
 

@@ -6,6 +6,7 @@ import math
 
 from ..families import Elementwise
 from ..linear import add_p, mul_p, neg_p
+from .double import InDouble
 from .numbers import number_like, times
 from .powers import exp_p
 
@@ -44,7 +45,7 @@ def _with_pole(ctx, x, value):
 digamma_p = Digamma(
     "digamma", lambda t, y, x: mul_p(t, polygamma_p(number_like(x, 1), x)), accepts="f", hlo="chlo.digamma"
 )
-lgamma_p = Elementwise("lgamma", lambda t, y, x: mul_p(t, digamma_p(x)), accepts="f", hlo="chlo.lgamma")
+lgamma_p = InDouble("lgamma", lambda t, y, x: mul_p(t, digamma_p(x)), accepts="f", hlo="chlo.lgamma")
 
 
 def _no_order(t, y, n, x):

@@ -9,7 +9,7 @@ from typing import Any
 from ....core import dtypes
 from ....core.config import enable_x64
 from ....symbolic.dimension import is_static
-from ....xla.cpu_tuning import IN_DOUBLE, POWERS_IN_DOUBLE, REMAINDERS_IN_DOUBLE
+from ....xla.cpu_tuning import IN_DOUBLE, LGAMMA_IN_DOUBLE, POWERS_IN_DOUBLE, REMAINDERS_IN_DOUBLE
 from ...families import Elementwise
 from ...small_floats import in_single
 
@@ -18,11 +18,17 @@ __all__ = ["InDouble", "computed", "in_double"]
 
 _FILES = {
     "angles": ("sin", "cos", "tan", "asin", "acos", "atan", "atan2"),
+    "gammas": ("lgamma",),
     "powers": ("cbrt", "half_power", "power", "power_of"),
     "remainder": ("remainder",),
 }
 _FILE_OF = {name: file for file, names in _FILES.items() for name in names}
-_RULES = {"power": POWERS_IN_DOUBLE, "power_of": POWERS_IN_DOUBLE, "remainder": REMAINDERS_IN_DOUBLE}
+_RULES = {
+    "lgamma": LGAMMA_IN_DOUBLE,
+    "power": POWERS_IN_DOUBLE,
+    "power_of": POWERS_IN_DOUBLE,
+    "remainder": REMAINDERS_IN_DOUBLE,
+}
 
 
 def in_double(ctx: Any, name: str) -> bool:
