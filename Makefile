@@ -23,6 +23,11 @@ FRONT_SOURCES := $(shell find labextension widgets package.json tsconfig*.json \
 	-type f ! -name '*.py' ! -name forms.ts -print 2>/dev/null)
 FORMS := widgets/jitscope_widgets/js/forms.ts widgets/jitscope_widgets/js/parts/forms.ts
 TOUR := examples/tour.ipynb
+# jaxlib since 0.11 needs Python 3.12.
+NEWER_PYTHON = $(call found,python3.13 python3.12 $(PYTHON))
+# The compilers of the newest jaxlib that a Python found takes, and of others: make test-targets TARGETS=0.10.2.
+TARGETS ?= $(if $(NEWER_PYTHON),0.12.0.1,0.10.2)
+
 JAXLIBS ?= 0.10.2 0.11.2 0.12.0.1
 # Two at most: each has a JupyterLab and a Chromium of its own.
 IN_BROWSERS := -n $(JOBS) --maxprocesses 2 --dist loadfile
@@ -80,8 +85,8 @@ test:
 	@$(MAKE) test-python
 	@$(MAKE) test-browser
 	@test ! -e .venv-watch/.installed || $(MAKE) test-jax
-	-@$(MAKE) --no-print-directory .venv-targets/.installed
-	@test ! -e .venv-targets/.installed || $(MAKE) test-targets
+	-@$(MAKE) --no-print-directory .venv-targets-$(TARGETS)/.installed
+	@test ! -e .venv-targets-$(TARGETS)/.installed || $(MAKE) test-targets
 
 lint: $(INSTALLED)
 	$(PY) -m ruff check
@@ -138,8 +143,8 @@ test-versions: $(JAXLIBS:%=.venv-jaxlib-%/.installed)
 	  || failed="$$failed $$version"; done; test -z "$$failed" || { echo "failed with jaxlib$$failed" >&2; exit 1; }
 
 # Programs for chips that are not here, in an environment with XLA's compilers for GPUs and TPUs (0.5 GB).
-test-targets: .venv-targets/.installed
-	JITSCOPE_COMPILATION_CACHE=0 PYTHONPATH=compiler:kernel_ext:widgets .venv-targets/bin/python -m pytest tests/targets -q -rs \
+test-targets: .venv-targets-$(TARGETS)/.installed
+	JITSCOPE_COMPILATION_CACHE=0 PYTHONPATH=compiler:kernel_ext:widgets .venv-targets-$(TARGETS)/bin/python -m pytest tests/targets -q -rs \
 	  -n $(JOBS) --maxprocesses 2 --dist loadfile
 
 # The wheel beside the newest jax, flax, optax, equinox and numpyro: none of these may move. It needs a package index and Python 3.12.
@@ -238,8 +243,6 @@ node: | $(PY)
 	@.venv-watch/bin/python -m pip --disable-pip-version-check -qq install --editable '.[test-jax]'
 	@touch $@
 
-# jaxlib since 0.11 needs Python 3.12.
-NEWER_PYTHON = $(call found,python3.13 python3.12 $(PYTHON))
 
 # One release of jaxlib each, with what the compiler and its tests need.
 VERSIONS_NEED := 'numpy>=2' 'capstone>=5,<6' 'lief>=1' 'ml_dtypes>=0.5' 'scipy>=1.13' opt_einsum 'msgspec>=0.19' 'ipython>=8.20' 'anywidget>=0.11,<0.12' hypothesis 'pytest>=8.3' pytest-timeout pytest-xdist
@@ -249,11 +252,14 @@ VERSIONS_NEED := 'numpy>=2' 'capstone>=5,<6' 'lief>=1' 'ml_dtypes>=0.5' 'scipy>=
 	@.venv-jaxlib-$*/bin/python -m pip --disable-pip-version-check -qq install jaxlib==$* $(VERSIONS_NEED)
 	@touch $@
 
-.venv-targets/.installed: pyproject.toml | $(PY)
-	@echo "Installing XLA's compilers for GPUs and TPUs into .venv-targets …"
-	@rm -rf .venv-targets && $(PY) -m venv .venv-targets
-	@.venv-targets/bin/python -m pip --disable-pip-version-check -qq install jaxlib==0.10.2 $(VERSIONS_NEED)
-	@.venv-targets/bin/python -m pip --disable-pip-version-check -qq install --no-deps jax-cuda12-pjrt==0.10.2 'libtpu==0.0.42.*'
+LIBTPU-0.10.2 := 0.0.42
+LIBTPU-0.11.2 := 0.0.48
+LIBTPU-0.12.0.1 := 0.0.50
+.venv-targets-%/.installed: pyproject.toml | $(PY)
+	@echo "Installing XLA's compilers for GPUs and TPUs, of jaxlib $*, into .venv-targets-$* …"
+	@rm -rf .venv-targets-$* && $(if $(filter 0.10.%,$*),$(PY),$(NEWER_PYTHON)) -m venv .venv-targets-$*
+	@.venv-targets-$*/bin/python -m pip --disable-pip-version-check -qq install jaxlib==$* $(VERSIONS_NEED)
+	@.venv-targets-$*/bin/python -m pip --disable-pip-version-check -qq install --no-deps jax-cuda12-pjrt==$* 'libtpu==$(LIBTPU-$*).*'
 	@touch $@
 
 # Libraries written for JAX live in an environment without it; what else they need is that of .venv.
@@ -272,4 +278,4 @@ clean:
 	find . -name node_modules -prune -o -name '.venv*' -prune -o -name __pycache__ -type d -exec rm -rf {} +
 
 distclean: clean
-	rm -rf .answers .venv .venv-jax .venv-jaxlib-* .venv-libraries .venv-targets .venv-watch node_modules
+	rm -rf .answers .venv .venv-jax .venv-jaxlib-* .venv-libraries .venv-targets* .venv-watch node_modules

@@ -19,9 +19,9 @@ from .cpu_tuning import HAS_OLDER_EMITTER
 from .program import Executable, compile_options, to_the_end
 
 
-WITH_LLVM: dict[str, str] = {} if HAS_OLDER_EMITTER else {"xla_dump_emitter_re": "llvm"}
-"""Options with which XLA writes LLVM's IR, before and after its passes. That of jaxlib 0.10 does so without; asked for what else emitters
-write (`.*`), all releases may end the process."""
+WITH_LLVM: dict[str, str] = {} if HAS_OLDER_EMITTER else {"xla_dump_emitter_re": "^llvm$"}
+"""Options with which XLA writes LLVM's IR, before and after its passes. That of jaxlib 0.10 does so without. Asked for what else emitters
+write (`.*`), all releases may end the process; for all whose names have llvm in them, the compiler for GPUs waits for itself for ever."""
 
 
 class Source(NamedTuple):

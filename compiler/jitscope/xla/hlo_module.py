@@ -65,6 +65,11 @@ class Instruction(NamedTuple):
         return tuple(name for _, name in self.called)
 
 
+def is_end(i: Instruction) -> bool:
+    """Whether an instruction only ends, or goes on with, what another one began."""
+    return i.opcode.endswith(("-done", "-update"))
+
+
 class Computation(NamedTuple):
     """A named list of instructions, operands before users."""
 

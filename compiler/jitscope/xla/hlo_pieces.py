@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from .hlo_module import Instruction, from_text, header_of, parse
+from .hlo_module import Instruction, from_text, header_of, is_end, parse
 
 
 _ORDER = re.compile(r", control-predecessors=\{[^}]*\}")
@@ -31,10 +31,12 @@ class Pieces:
 
     def instruction(self, name: str) -> Any:
         """The module of one instruction, with all that it calls; its operands are parameters. Raises ValueError where there is no
-        such instruction."""
+        such instruction, and for the end of what another one began: XLA's reader crashes where it is alone."""
         if name not in self._instructions:
             raise ValueError(f"the module has no instruction {name}")
         i = self._instructions[name]
+        if is_end(i):
+            raise ValueError(f"{name} ends what another instruction began")
         operands = [self._instructions[operand] for operand in dict.fromkeys(i.operands)]
         given = [f"  {each.name} = {each.type} parameter({at})" for at, each in enumerate(operands)]
         text = _ORDER.sub("", i.text)

@@ -94,6 +94,10 @@ def trips(loop: Instruction) -> int | None:
     return int(found.group(1)) if found else None
 
 
+_NVIDIA = re.compile(r"__cu(?:blas|dnn)")
+_WORKSPACE = re.compile(r", ([su]8\[\d+\](?:\{0\})?)\)$")
+
+
 class Costs:
     """The work of an optimised module and of its parts. Raises nothing: what is not known is None in the figures."""
 
@@ -130,6 +134,8 @@ class Costs:
             )
         if i.opcode == "call":
             return self._known(self.of(i.calls[0]))
+        if hlo_module.is_end(i):
+            return Work(None, None, "it ends what another operation began")
         if i.opcode == "conditional":
             return self._known(_most([self.of(name) for name in i.calls]))
         return self._known(_as_sum(hlo_module.cost_analysis(self.pieces.instruction(i.name))).plus(self._more(i)))
@@ -183,8 +189,11 @@ class Costs:
         return _NOTHING
 
     def _given_and_made(self, i: Instruction) -> float:
-        """The bytes of an instruction's operands and of its result."""
-        return float(sum(map(bytes_of, (i.type, *(self.types[name] for name in i.operands)))))
+        """The bytes of an instruction's operands and of its result, without those that NVIDIA's libraries work in: the result's last part."""
+        made = bytes_of(i.type)
+        if _NVIDIA.match(i.custom_call_target or "") and (workspace := _WORKSPACE.search(i.type)):
+            made -= bytes_of(workspace[1])
+        return float(made + sum(bytes_of(self.types[name]) for name in i.operands))
 
     def _read_again(self, i: Instruction) -> float:
         """The bytes that XLA counts for a fusion beyond those that it is given and gives."""

@@ -7,10 +7,13 @@ program before this pass; a fusion that it made bears a name of its own, and hol
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import sqlite3
 import tempfile
+import zipfile
+import zlib
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -56,6 +59,7 @@ def labels_of(files: Iterable[DumpFile]) -> list[str]:
 
 
 def _labels(content: bytes) -> list[str]:
+    content = _database(content) or content
     at = content.find(_DATABASE)
     if at < 0:
         page = _PAGE.search(content)
@@ -68,6 +72,15 @@ def _labels(content: bytes) -> list[str]:
                 return [str(label) for (label,) in base.execute("select label from frames order by rowid")]
         except sqlite3.Error:
             return []
+
+
+def _database(archive: bytes) -> bytes:
+    """The database in an archive; nothing where it is none."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(archive)) as parts:
+            return next((parts.read(name) for name in parts.namelist() if name.endswith(".db")), b"")
+    except (zipfile.BadZipFile, zlib.error):
+        return b""
 
 
 class _Rule(NamedTuple):
@@ -83,6 +96,8 @@ _RULES = (
     _Rule(re.compile(r"(?:Not fusing|Cannot fuse|Did not fuse) (?:producer )?\|(?P<p>[^|]*)\|(?: (?:into|with) (?:consumer )?\|(?P<c>[^|]*)\|)?(?:[ ,;:]*(?:because|due to|as)?:? ?)(?P<why>.*)", re.DOTALL), False),
     _Rule(re.compile(r"(?:Rejected|Not) [^|]*\|(?P<p>[^|]*)\|(?:[^|]*\|(?P<c>[^|]*)\|)?[^:]*: ?(?P<why>.*)", re.DOTALL), False),
 )  # fmt: skip
+_UNDECIDED = "(will try fallback)"
+"""Says that one kind of kernel cannot be, and that another one is looked at next."""
 _ABOUT = re.compile(r"About to fuse (?:sibling )?\|([^|]*)\| into (?:sibling )?\|([^|]*)\| inside (.*)")
 _DONE = re.compile(r"Fused (?:\|([^|]*)\| )?into \|([^|]*)\| inside (.*)")
 
@@ -94,6 +109,8 @@ def decisions_of(files: Sequence[DumpFile]) -> list[Decision]:
     found: dict[tuple[str, ...], Decision] = {}
     about: tuple[str, str] | None = None
     for label in labels_of(files):
+        if _UNDECIDED in label:
+            continue
         if asked := _ABOUT.fullmatch(label):
             about = asked[1], asked[2]
             continue

@@ -35,7 +35,7 @@ _FRAME_SIZE, _REGISTERS = 0x11, 0x2F
 
 def resources_of(executable: bytes) -> dict[str, Resources]:
     """By kernel, what is told in all the machine code for GPUs that stands in these bytes; nothing where it cannot be read."""
-    code = b"".join(records(executable)) or executable
+    code = _unpacked(executable)
     found: dict[str, Resources] = {}
     at = code.find(_MAGIC)
     while at >= 0:
@@ -45,6 +45,12 @@ def resources_of(executable: bytes) -> dict[str, Resources]:
             pass
         at = code.find(_MAGIC, at + 1)
     return found
+
+
+def _unpacked(data: bytes) -> bytes:
+    """What is in the records of the data, and in those that lie in them, as from jaxlib 0.11 on; the data themselves where they are no records."""
+    inner = b"".join(records(data))
+    return _unpacked(inner) if inner else data
 
 
 def _sections(data: bytes, at: int) -> Iterator[_Section]:

@@ -23,8 +23,10 @@ def records(data: bytes) -> Iterator[bytes]:
         return
     written = b"".join(data[at + _BLOCK_HEADER : at + _BLOCK] for at in range(start, len(data), _BLOCK))
     for content in _chunks(written):
-        if content[:1] == b"s":
-            sizes, at = number(content, 1)
+        sizes, at = number(content, 1)
+        if content[:1] == b"\0":  # not packed
+            yield content[at + sizes :]
+        elif content[:1] == b"s":
             _, at = number(content, at + sizes)
             if (found := block(content, at)) is not None:
                 yield found

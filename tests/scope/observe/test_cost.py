@@ -152,6 +152,29 @@ ENTRY main {
     assert hlo_module.cost_analysis(Pieces(text).instruction("second"))["flops"] == 4
 
 
+def test_the_end_of_what_another_instruction_began_is_not_asked_about():
+    """XLA's reader crashes where it stands alone."""
+    text = """HloModule ends
+
+part {
+  p = f32[4]{0} parameter(0)
+  ROOT twice = f32[4]{0} add(p, p)
+}
+
+ENTRY main {
+  p = f32[4]{0} parameter(0)
+  begun = ((f32[4]{0}), f32[4]{0}, u32[]) call-start(p), to_apply=part
+  ROOT whole = f32[4]{0} call-done(begun)
+}
+"""
+    module = hlo_module.from_text(text)
+    parsed = hlo_module.computations(module)
+    (end,) = (i for c in parsed for i in c.instructions if hlo_module.is_end(i))
+    assert Costs(module, parsed).instruction(end) == (None, None, "it ends what another operation began")
+    with pytest.raises(ValueError, match="ends what another instruction began"):
+        Pieces(text).instruction(end.name)
+
+
 @pytest.mark.parametrize(
     ("function", "depends"),
     [

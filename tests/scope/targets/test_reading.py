@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import struct
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,7 @@ from jitscope_scope.targets.snappy import block
 LABELS = [
     "About to fuse |tanh.1.0| into |multiply.1.0| inside PriorityFusion",
     "Fused |tanh.1.0| into |fusion.1| inside PriorityFusion",
+    "Cannot fuse |fusion.1| into |fusion.2| using Triton (will try fallback): triton heroless fusion is not enabled",
     "Not considering fusion of producer |fusion.1| into consumer |fusion.2| due to: will execute slower if fused",
 ]
 HLO = """HloModule m
@@ -59,13 +61,16 @@ def _page(labels: list[str]) -> bytes:
 
 
 def _archive(folder: Path, labels: list[str]) -> bytes:
-    """As later releases write it: a database behind something else."""
+    """As later releases write it: a program of Python that holds an archive with a database."""
     base = sqlite3.connect(folder / "f.db")
     base.execute("create table frames (label text)")
     base.executemany("insert into frames values (?)", [(label,) for label in labels])
     base.commit()
     base.close()
-    return b"PK\x03\x04 what comes first" + (folder / "f.db").read_bytes()
+    with zipfile.ZipFile(folder / "f.zip", "w", zipfile.ZIP_DEFLATED) as parts:
+        parts.writestr("viewer.html", "<html></html>")
+        parts.write(folder / "f.db", "fusions.db")
+    return b"#!/usr/bin/env python3\n" + (folder / "f.zip").read_bytes()
 
 
 @pytest.mark.parametrize("form", ["page", "archive"])
@@ -221,9 +226,24 @@ def test_records_are_read_through_the_headers_of_blocks() -> None:
     size = 65_536 - 24
     pieces = [written[at : at + size] for at in range(0, len(written), size)]
     stored = b"layouts" + b"".join(header + piece for header, piece in zip(headers, pieces, strict=True))
-    assert list(records(stored + bytes(range(1, 90)))) == code
-    assert list(records(stored[:60_000])) == code[:1]
+    assert list(records(stored + bytes(range(1, 90)))) == [code[0], bytes(7), code[1]]
+    assert list(records(stored[:60_000])) == [code[0], bytes(7)]
     assert list(records(b"no such file")) == []
+
+
+def test_machine_code_is_found_in_records_within_records() -> None:
+    """As executables lie from jaxlib 0.11 on: the inner records in one that is packed, or, from 0.12 on, not packed."""
+
+    def stored(chunk: bytes) -> bytes:
+        return bytes.fromhex("83af70d10d884a3f") + bytes(16) + _chunk("s", b"") + chunk
+
+    def packed(data: bytes) -> bytes:
+        sizes = _number(1) + _packed(b"\x00")
+        return _chunk("r", b"s" + _number(len(sizes)) + sizes + _number(len(data)) + _packed(data), 1)
+
+    inner = stored(packed(_cubin()))
+    for outer in (packed(inner), _chunk("r", b"\x00" + _number(1) + b"\x00" + inner, 1)):
+        assert resources_of(b"layouts" + stored(outer)) == {"k": Resources(40, 512, 24)}
 
 
 @pytest.mark.parametrize("before", ["priority-fusion", "variadic-op-splitter"])
