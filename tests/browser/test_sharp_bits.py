@@ -154,13 +154,22 @@ def test_marks_survive_the_page_but_not_the_kernel(bits):
     bits.expect("branch-on-tracer", "update-result-dropped")
 
 
+def choose(tab: Locator) -> None:
+    """Click a tab, once more where JupyterLab was still moving the panel and the pointer came up beside it."""
+    for _ in range(3):
+        tab.click()
+        if tab.get_attribute("aria-selected") == "true":
+            return
+    raise AssertionError("the tab cannot be chosen")
+
+
 def test_the_panel_lists_them_and_leads_to_the_line(bits):
     bits.expect("branch-on-tracer", "update-result-dropped")
     bits.page.locator("[data-id=jitscope-panel]").click()
     panel = bits.page.locator("#jitscope-panel")
     tab = panel.get_by_role("tab", name="Sharp bits")
     expect(tab).to_contain_text("2")
-    tab.click()
+    choose(tab)
     cards = panel.locator(".jitscope-cards > .jitscope-card")
     expect(cards).to_have_count(2)
     assert panel.evaluate("panel => panel.scrollWidth <= panel.clientWidth"), "nothing of it lies beside the panel"
