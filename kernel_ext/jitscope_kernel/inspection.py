@@ -155,6 +155,13 @@ class Inspection(DocumentView["CompilationDocument"]):
 
         return OnTarget(self._row, target)
 
+    @property
+    def chip(self) -> str:
+        """The name under which `on` knows the GPU that jax runs the program on ("h200"); "" for the CPU and for what it does not know."""
+        from jitscope_scope.targets import chip_of
+
+        return chip_of(self._row)
+
     def show_on(self, targets: str, part: Part = "") -> None:
         """Show a view of each of some targets (with commas), or of a part of what is known, or a sentence on why there is none."""
         from .on_target import show_for

@@ -61,7 +61,7 @@ def conversions(fusion: FusionDocument) -> list[Part]:
         return []
     moves = sorted(_moves(fusion), key=lambda move: (-move.moved, -move.node["bytes"]))
     here = fusion.get("here") or mostly_in(place for kernel in fusion["kernels"] for place in kernel["positions"])
-    products = [Sentence(said, title=_INSIDE) for said in [products_in(fusion)] if said]
+    products = [Sentence(said, title=_INSIDE) for said in [products_in(fusion), tensor_float(fusion)] if said]
     return [Section(TITLE, (Sentence(counted(moves)), *products, *_tables(moves, here)), note=_note(moves))]
 
 
@@ -87,6 +87,18 @@ def products_in(fusion: FusionDocument) -> str:
             parts.append(f"{rest:,} {'is' if rest == 1 else 'are'} no product any more")
         told.append(f"Of {plural(count, 'product')} of {factors} {', '.join(parts)} in the optimised program.")
     return " ".join(told)
+
+
+def tensor_float(fusion: FusionDocument) -> str:
+    """What a GPU makes of products of f32; "" where it makes nothing else of them."""
+    gpu = fusion.get("gpu")
+    if not gpu or not gpu["tensor_float"]:
+        return ""
+    count = gpu["tensor_float"]
+    return (
+        f"{plural(count, 'product')} of f32 {'is' if count == 1 else 'are'} computed in TF32 on {clean(gpu['name'])}: the factors are rounded to "
+        'three digits; with precision "highest" (jax.default_matmul_precision) they are not.'
+    )
 
 
 def _factors(graph: Any) -> dict[str, str]:

@@ -16,13 +16,15 @@ from . import client
 
 
 class Event(NamedTuple):
-    """One run of an instruction of a compiled program, and the thread on which it began."""
+    """One run of an instruction of a compiled program, and the thread on which it began; on a GPU one run of a kernel, with its name, and
+    the stream. A library's instruction may have several kernels."""
 
     module: str
     instruction: str
     start: float
     seconds: float
     thread: str = ""
+    kernel: str = ""
 
 
 _one_session = threading.Lock()
@@ -121,7 +123,8 @@ def _event(thread: str, event: Any, ends: Mapping[Any, float]) -> Event | None:
         return None
     start = event.start_ns
     length = max(event.duration_ns, ends.get(stats.get("_p"), 0.0) - start)
-    return Event(str(stats.get("hlo_module", "")), str(stats["hlo_op"]), start * 1e-9, length * 1e-9, thread)
+    kernel = event.name if thread.startswith("Stream") else ""
+    return Event(str(stats.get("hlo_module", "")), str(stats["hlo_op"]), start * 1e-9, length * 1e-9, thread, kernel)
 
 
 def native() -> Any:

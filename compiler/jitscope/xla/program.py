@@ -299,7 +299,7 @@ def _assignment(device_id: int) -> Any:
 
 
 def _load(module: Any, device: Any, options: Any, callbacks: Sequence[Callable]) -> Any:
-    client = get_client()
+    client = get_client() if type(device) is Spread or device.platform == "cpu" else device.client
     try:
         if isinstance(module, str | bytes):
             return to_the_end(lambda: _load_text(client, module, device, options, callbacks))

@@ -76,6 +76,12 @@ class Executable:
             "peak": getattr(stats, "peak_memory_in_bytes", 0) or sum(parts) - stats.alias_size_in_bytes,
         }
 
+    @property
+    def accelerator(self) -> Any:
+        """The GPU or TPU that it runs on, as jaxlib's device; None where it runs on a CPU or on several devices."""
+        placed = list(self._compiled.devices or ())
+        return placed[0] if len(placed) == 1 and placed[0].platform != "cpu" else None
+
     def is_of(self, raw: Any) -> bool:
         """Whether this is the program that jax runs as `raw`."""
         return raw in (self.raw, self.instead_of)
@@ -86,6 +92,11 @@ class Executable:
             return private.compiled_with(self._compiled, mlir.parse(lowered), overrides)
         except RuntimeError as error:
             raise translate(error) from None
+
+    def step_by_step(self, lowered: bytes) -> StepByStep:
+        """The program compiled once more, so that a GPU is given its kernels one after the other, and not many at once as a CUDA graph,
+        of which the profiler does not tell which is which. `lowered`: its module. Raises XlaError."""
+        return StepByStep(self.compile_anew(lowered, {"xla_gpu_graph_min_graph_size": _NO_GRAPH}))
 
     @property
     def own_options(self) -> dict[str, Any]:
@@ -102,6 +113,25 @@ class Executable:
 
     def run(self, arrays: Sequence[Any]) -> list[Any]:
         """The program's results on arrays of jax's, one device."""
+        return run(self.raw, arrays)
+
+
+_NO_GRAPH = 1_000_000
+"""More kernels than a program has."""
+
+
+class StepByStep:
+    """See `Executable.step_by_step`."""
+
+    def __init__(self, raw: Any):
+        self.raw = raw
+
+    def hlo_modules(self) -> list[Any]:
+        """The optimised HLO module, with XLA's own names."""
+        return self.raw.hlo_modules()
+
+    def run(self, arrays: Sequence[Any]) -> list[Any]:
+        """The program's results on arrays of jax's."""
         return run(self.raw, arrays)
 
 

@@ -17,6 +17,7 @@ from jitscope.xla import hlo_module
 from jitscope.xla.hlo_module import Computation
 from jitscope.xla.spread import Spread
 
+from .accelerators import gpu_facts
 from .calls import CallTree, root_of
 from .cost import Work, work_of
 from .fusion import fusion_document, kernels_document, unfused
@@ -209,6 +210,8 @@ def _fusion(
     given = [name for _, name in argument_names(row.jaxpr, row.takes, len(entry.argument_avals))] if row.jaxpr else ()
     before, blocks = computations_before(entry), Blocks(graph, origins)
     found = fusion_document(before, after, positions, row.title, names, origins, row.shares, blocks, given)
+    if (gpu := gpu_facts(row, after)) is not None:
+        found["gpu"] = gpu
     if row.library and entry.origins:
         summary = found["summary"]
         summary["sentence"], summary["again"] = f"{summary['sentence']}; {entry.origins}", entry.compiles_again

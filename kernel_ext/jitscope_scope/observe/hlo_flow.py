@@ -22,7 +22,7 @@ FREE = ("bitcast",)
 """Opcodes that nothing runs for."""
 _SETS_MEMORY_ASIDE = "AllocateBuffer"
 
-_PLUMBING = ("parameter", "tuple", "get-tuple-element")
+PLUMBING = ("parameter", "tuple", "get-tuple-element")
 _EQUATION = r"e\d+(?:\(\d+\))?"
 _SEGMENT = r"(?:[a-z_]\w*/)?"  # of an equation with several inner jaxprs, which one: e0/body_jaxpr/e2
 _PATH = re.compile(rf"^({_EQUATION}(?:/{_SEGMENT}{_EQUATION})*)(?=$|[/.])")
@@ -181,7 +181,7 @@ class _Walk:
         self.ids: set[str] = set()
         self.rules = {
             name: getattr(self, f"_{name.replace('-', '_')}")
-            for name in (*_PLUMBING, "call", "while", "conditional", "fusion")
+            for name in (*PLUMBING, "call", "while", "conditional", "fusion")
         }
 
     def flow(self) -> Flow:
@@ -241,8 +241,8 @@ class _Walk:
         return op
 
     def paths(self, i: Instruction, place: _Place) -> tuple[str, ...]:
-        own = paths_in(i.op_name) if i.op_name and i.opcode not in _PLUMBING else ()
-        if not place.prefix or i.opcode in _PLUMBING:
+        own = paths_in(i.op_name) if i.op_name and i.opcode not in PLUMBING else ()
+        if not place.prefix or i.opcode in PLUMBING:
             return own
         if not own and i.opcode != "constant" and not place.is_named:
             return place.prefix
@@ -250,7 +250,7 @@ class _Walk:
 
     def applied(self, i: Instruction) -> tuple[str, ...]:
         applied = [self.computations[name] for role, name in i.called if role == "to_apply"]
-        inside = [j for computation in applied for j in computation.instructions if j.opcode not in _PLUMBING]
+        inside = [j for computation in applied for j in computation.instructions if j.opcode not in PLUMBING]
         return unique(path for j in inside for path in paths_in(j.op_name))  # the root may be a rounding that XLA added
 
     def _tuple(self, i: Instruction, operands: list[_Value], place: _Place) -> _Value:
@@ -295,7 +295,7 @@ class _Walk:
 
     def _fusion(self, i: Instruction, operands: list[_Value], place: _Place) -> _Value:
         computation = self.computations[i.calls[0]]
-        computing = [j for j in computation.instructions if j.opcode not in (*_PLUMBING, "constant")]
+        computing = [j for j in computation.instructions if j.opcode not in (*PLUMBING, "constant")]
         if len(computing) == 1:
             return self.fusion_of_one(i, computing[0], computation, operands, place)
         op = self.add(i, place, is_group=True)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import re
 import tempfile
+import time
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,13 +15,17 @@ from typing import TYPE_CHECKING, Any
 
 from jitscope.core.errors import Unavailable
 from jitscope.xla import hlo_module
-from jitscope.xla.dumps import DumpFile
+from jitscope.xla.dumps import WITH_LLVM, DumpFile
+from jitscope.xla.errors import XlaError
 from jitscope.xla.hlo_module import Computation
+from jitscope.xla.program import to_the_end
 
+from ..observe.accelerators import name_of
 from ..observe.hlo_flow import Flow, flow_of
 from ..observe.hlo_origins import with_origins
 from ..observe.ledger import Row
 from . import decisions, dumps, resources
+from .chips import KINDS
 from .helper import CompilerLost, Helper, helper_for, limit
 from .names import Target, target_of
 from .ready import Plugin, plugin_for
@@ -32,7 +37,8 @@ if TYPE_CHECKING:
 
 
 Waiting = Callable[[float], None]
-_OPTIONS: dict[str, dict[str, Any]] = {"cuda": {"xla_dump_hlo_pass_re": ".*"}, "tpu": {}}
+_CODE = {name: f"{value}|^ptx$" for name, value in WITH_LLVM.items()}
+_OPTIONS: dict[str, dict[str, Any]] = {"cuda": {"xla_dump_hlo_pass_re": ".*", **_CODE}, "tpu": {}}
 """What XLA's compilers are asked to write down."""
 _RECORD = {"xla_dump_fusion_visualization": True}
 MOST_RECORDED = 800
@@ -59,6 +65,8 @@ class TargetProgram:
     told_device: str
     executable: bytes
     remarks: tuple[str, ...] = ()
+    here: bool = False
+    """Whether the chip is one of this machine, on which XLA tried tiles and libraries."""
 
     @cached_property
     def before(self) -> Sequence[Computation]:
@@ -125,8 +133,19 @@ def compiled_for(
     if key not in kept:
         for old in list(kept)[: max(0, len(kept) + 1 - _MOST)]:
             del kept[old]
-        kept[key] = _compile(row, wanted, waiting, helper)
+        compile_it = _compile_here if is_here(row, wanted) else _compile
+        kept[key] = compile_it(row, wanted, waiting, helper)
     return kept[key]
+
+
+def is_here(row: Row, target: Target) -> bool:
+    """Whether the row's program runs on that chip already."""
+    return target.devices == 1 and target.name == chip_of(row)
+
+
+def chip_of(row: Row) -> str:
+    """The name of the chip that a row's program runs on: "h200"; "" for the CPU, and for what is not listed."""
+    return KINDS.get(name_of(row), "")
 
 
 _kept: weakref.WeakKeyDictionary[Row, dict[Any, TargetProgram]] = weakref.WeakKeyDictionary()
@@ -170,7 +189,11 @@ def _compile(row: Row, target: Target, waiting: Waiting | None, helper: Helper |
         with contextlib.suppress(OSError):
             executable = (folder / "executable").read_bytes()
         files = _files(folder)
-        record, remarks = _record(request, files, asked, waiting) if platform == "cuda" else ([], ())
+
+        def again(record: Path) -> None:
+            asked.ask({**request, "folder": str(record), "options": _RECORD}, limit(), waiting)
+
+        record, remarks = _record(folder, files, again) if platform == "cuda" else ([], ())
     return TargetProgram(
         target,
         plugin,
@@ -186,8 +209,46 @@ def _compile(row: Row, target: Target, waiting: Waiting | None, helper: Helper |
     )
 
 
+def _compile_here(row: Row, target: Target, waiting: Waiting | None, helper: Helper | None) -> TargetProgram:
+    """By jax's own client, on the chip that the program runs on."""
+    entry, start = row.needed("entry"), time.perf_counter()
+    lowered = lowered_for(row, target.chip.platform)._replace(remarks=())
+    with tempfile.TemporaryDirectory(prefix="jitscope-", ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+
+        def compiled(into: Path, options: Mapping[str, Any]) -> Any:
+            dump = {"xla_dump_to": str(into), "xla_dump_hlo_as_text": True, **options}
+            return to_the_end(lambda: entry.executable.compile_anew(lowered.module, dump))
+
+        made = compiled(folder, _OPTIONS["cuda"])
+        files = _files(folder)
+        record, remarks = _record(folder, files, lambda into: compiled(into, _RECORD))
+    return TargetProgram(
+        target,
+        Plugin("jax", "", ""),
+        row.title,
+        lowered,
+        hlo_module.text(made.hlo_modules()[0], metadata=True, layouts=True, backend_config=True),
+        [*files, *record],
+        entry.executable.memory_stats(),
+        time.perf_counter() - start,
+        name_of(row),
+        _serialized(made),
+        remarks,
+        here=True,
+    )
+
+
+def _serialized(made: Any) -> bytes:
+    """The executable's bytes, in which the machine code is; none where they cannot be had."""
+    try:
+        return made.serialize()
+    except Exception:  # another client's errors, of which XLA tells no classes
+        return b""
+
+
 def _record(
-    request: dict[str, Any], files: Sequence[DumpFile], helper: Helper, waiting: Waiting | None
+    folder: Path, files: Sequence[DumpFile], again: Callable[[Path], object]
 ) -> tuple[list[DumpFile], tuple[str, ...]]:
     """XLA's record of its fusion decisions, and what is to be said of it. The program is compiled once more: together with the states
     between the passes, XLA would write each picture of the record for every one of these."""
@@ -195,14 +256,13 @@ def _record(
     if size > MOST_RECORDED:
         lost = f"XLA's record of its fusion decisions was not asked for, as the program has {size:,} instructions"
         return [], (f"{lost}: reasons are those of its model's times alone.",)
-    folder = Path(request["folder"], "record")
-    folder.mkdir()
-    again = {**request, "folder": str(folder), "options": _RECORD}
+    record = folder / "record"
+    record.mkdir()
     try:
-        helper.ask(again, limit(), waiting)
-    except (CompilerLost, ValueError) as problem:
+        again(record)
+    except (CompilerLost, ValueError, XlaError) as problem:
         return [], (f"XLA's record of its fusion decisions could not be had: {problem}",)
-    return [file for file in _files(folder) if _PAGE in file.name], ()
+    return [file for file in _files(record) if _PAGE in file.name], ()
 
 
 def _files(folder: Path) -> list[DumpFile]:

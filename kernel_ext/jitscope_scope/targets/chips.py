@@ -114,6 +114,16 @@ CHIPS: dict[str, Chip] = {
 }  # fmt: skip
 """All chips by name."""
 
+KINDS = {
+    "NVIDIA A100-SXM4-80GB": "a100",
+    "NVIDIA H100 80GB HBM3": "h100",
+    "NVIDIA H200": "h200",
+    "NVIDIA B200": "b200",
+    "NVIDIA L4": "l4",
+    "NVIDIA GeForce RTX 4090": "rtx4090",
+}
+"""GPUs by what the driver calls them."""
+
 SMALLEST = {"v4": "2x2x1", "v5e": "2x2", "v5p": "2x2x1", "v6e": "2x2"}
 """The smallest topology of each TPU that its compiler takes; a program for one chip is compiled for one of these."""
 EXAMPLES = {"v4": "2x2x2", "v5e": "4x4", "v5p": "2x2x2", "v6e": "4x4"}

@@ -48,6 +48,10 @@ LONGEST = 6_000
 LONGEST_ALL = 200_000
 _CYCLES = re.compile(r'"estimated_cycles":"?(\d+)')
 _UNKNOWN = "XLA does not tell"
+_HERE = (
+    "Compiled once more by XLA for the {} of this machine, on which it tried tiles of products and libraries. Times are arithmetic on its "
+    "data sheet; %profile measures them."
+)
 
 
 def document_of(row: Row, made: TargetProgram) -> TargetDocument:
@@ -87,8 +91,10 @@ class _Document:
             "version": 1,
             "title": made.function,
             "chip": self._chip(),
-            "sentence": f"Modelled by XLA for {made.target.told}; nothing was run.",
-            "remarks": self._remarks(),
+            "sentence": _HERE.format(made.told_device)
+            if made.here
+            else f"Modelled by XLA for {made.target.told}; nothing was run.",
+            "remarks": [*self._remarks(), *_short_kernels(kernels, self.chip)],
             "kernels": kernels,
             "decisions": [_decision(one) for one in told],
             "decisions_left_out": left,
@@ -100,7 +106,7 @@ class _Document:
             "code": self._code(kernels),
             "graph": graph,
             "seconds": total,
-            "cost": quantity(made.seconds, "s", note="compiling in the helper process"),
+            "cost": quantity(made.seconds, "s", note="compiling" if made.here else "compiling in the helper process"),
             "positions": {path: self.positions[path] for path in sorted(paths) if path in self.positions},
         }
 
@@ -121,7 +127,7 @@ class _Document:
     def _remarks(self) -> list[str]:
         products = any(op.opcode in PRODUCTS or op.opcode == "custom-call" for op in self.made.flow.ops)
         found = [*self.made.lowered.remarks, *self.made.remarks]
-        if self.chip.platform == "cuda" and products:
+        if self.chip.platform == "cuda" and products and not self.made.here:
             found.append(
                 "XLA's autotuner did not run and cuDNN was not asked, which takes the chip: tiles of products and convolutions, and whether "
                 "a library computes them, can differ where it is."
@@ -244,6 +250,22 @@ class _Document:
             cut = max(len(ptx), len(llvm)) > most
             found.append({"kernel": one["name"], "function": name, "ptx": ptx[:most], "llvm": llvm[:most], "cut": cut})
         return found
+
+
+SHORTEST = 6e-7
+"""Seconds of the shortest kernel among those of 25 programs that were measured on an H200: docs/targets.md."""
+
+
+def _short_kernels(kernels: Sequence[TargetKernel], chip: Chip) -> list[str]:
+    """That the roofline has nothing for starting a kernel."""
+    times = [
+        one["seconds"]["value"] for one in kernels if one["kind"] != "loop" and one["seconds"]["value"] is not None
+    ]
+    short = sum(seconds < SHORTEST for seconds in times)
+    if chip.platform != "cuda" or not short:
+        return []
+    are = "kernel is" if short == 1 else "kernels are"
+    return [f"{short:,} {are} modelled at less than 0.6 µs; no kernel that was measured on an H200 took less."]
 
 
 def _costs(hlo: str) -> Costs | None:

@@ -15,6 +15,7 @@ from jitscope.xla.choice import Choice
 from ..jaxwatch import ask, with_options
 from ..jaxwatch.programs import run as run_raw
 from ..observe import ledger
+from ..observe.accelerators import name_of
 from ..observe.rerunning import rerun_of
 from .space import ProgramFacts
 
@@ -35,6 +36,8 @@ class JaxSubject:
         if executable.devices > 1:
             raise Unavailable(f"{self.name} runs on several devices: only programs of one device are tuned")
         given: Any = self._asked.given
+        if device := name_of(row):
+            raise Unavailable(f"{self.name} runs on {device}: the forms that are tried are for XLA's compiler for CPUs")
         self._rerun = rerun_of(row, given)
         if self._rerun.stand_ins:
             raise Unavailable(f"the arguments of {self.name} are gone: keep them in variables, and tune a call on them")

@@ -115,6 +115,15 @@ class FusionSummary(TypedDict):
     unknown: NotRequired[UnknownOrigins]
 
 
+class Gpu(TypedDict):
+    """The GPU that a program runs on."""
+
+    name: str
+    """What the driver calls it: "NVIDIA H200"."""
+    tensor_float: int
+    """Products of f32 that are computed in TF32."""
+
+
 class FusionDocument(TypedDict):
     """What XLA's passes made of a program."""
 
@@ -130,5 +139,7 @@ class FusionDocument(TypedDict):
     """The blocks of the program that kernels stem from."""
     rows: list[DiffRow]
     summary: FusionSummary
+    gpu: NotRequired[Gpu]
+    """Where it runs on one."""
     here: NotRequired[str]
     """The cell or file that its lines are in unless another is named, where a view of a compilation tells it."""

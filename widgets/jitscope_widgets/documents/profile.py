@@ -137,6 +137,8 @@ class PeakRate(TypedDict):
 class Hardware(TypedDict):
     """The rates of the machine."""
 
+    device: NotRequired[str]
+    """What it is called where it is not the CPU: "NVIDIA H200"."""
     measured: str
     seconds: Quantity
     bandwidth: list[Bandwidth]
@@ -166,7 +168,14 @@ class CallSeconds(TypedDict):
     """What is no kernel."""
 
 
-class ProfileDocument(CallSeconds):
+class RecordedHow(TypedDict):
+    """How a call was recorded, where that has to be said."""
+
+    recorded_how: NotRequired[str]
+    """In what the calls that were recorded differ from others, and what of them is not known."""
+
+
+class ProfileDocument(CallSeconds, RecordedHow):
     """Where the time of a call goes."""
 
     kind: Literal["profile"]

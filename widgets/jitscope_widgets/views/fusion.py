@@ -95,7 +95,8 @@ def _kernels(document: FusionDocument) -> Iterator[Part]:
     if between:
         seen = Table("Kernels of which one reads what the other gives", _BETWEEN, tuple(between), first=12)
         count = plural(len(between), "pair") + " of kernels"
-        without = Section("What the program shows", (Sentence(_SEEN, "note"), seen), opened=False, note=count)
+        told = _SEEN if "gpu" not in document else f"{_SEEN} {_REASONS_OF_GPU}"
+        without = Section("What the program shows", (Sentence(told, "note"), seen), opened=False, note=count)
         yield Section("Why kernels are separate", (Instrument("reasons", (without,)),))
 
 
@@ -225,6 +226,7 @@ def _closer(called: str, kernel: Kernel, note: str, neighbours: list[Row]) -> It
 _SEEN = (
     "What can be seen between them, first and second in the order of the data; none of it is proved to be the cause."
 )
+_REASONS_OF_GPU = "XLA's compiler for GPUs writes its own reasons down: %fusion --target h100 f(x) shows them, with the name of your chip (jx.targets())."
 _BETWEEN = (
     Column("the first gives", "short", named=True),
     Column("the second reads", "short", named=True),

@@ -9,11 +9,13 @@ import weakref
 import zlib
 from typing import TYPE_CHECKING, Any
 
+from jitscope.core.errors import Unavailable
 from jitscope.xla import hlo_module
 from jitscope.xla.dumps import WITH_LLVM, DumpFile, Source, compiled_once_more
 from jitscope.xla.errors import XlaError
 from jitscope.xla.serialized import Parts, parts_of
 
+from .. import accelerators
 from ..fusion import Kernels
 from ..hlo_origins import flow_of_program
 from ..ledger import Row
@@ -35,6 +37,11 @@ def code_of(row: Row) -> Code:
     """All about the code of a row's program. It is compiled once more for LLVM's IR, and not run. Raises Unavailable where the
     program is no longer there, XlaError where it cannot be compiled again."""
     entry = row.needed("entry")
+    if name := accelerators.name_of(row):
+        raise Unavailable(
+            f"{row.function} runs on {name}: here the code of programs for the CPU is read. For GPUs that jitscope knows, "
+            '%asm f(x) and inspect(f)(x).on("h200") have PTX and LLVM\'s IR of each kernel'
+        )
     start = time.perf_counter()
     files, spent = _files(entry)
     after = hlo_module.computations(hlo_module.optimized(entry.executable))

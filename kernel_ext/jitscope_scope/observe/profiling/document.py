@@ -8,6 +8,7 @@ import time
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,17 +19,19 @@ from jitscope.core.words import counted
 from jitscope.xla import client, hlo_module
 from jitscope.xla.hlo_module import Computation
 
+from ..accelerators import accelerator_of
 from ..calls import CallTree
 from ..cost import Costs, Work
 from ..fusion import Kernels
 from ..graph import jaxpr_graph
 from ..groups.kernels import Origins
 from ..hlo import bytes_of
+from ..hlo_flow import FREE, PLUMBING
 from ..hlo_origins import flow_of_program
 from ..kernel_blocks import Blocks
 from ..ledger import Row
 from ..positions import scopes_of, sendable
-from ..rerunning import rerun_of
+from ..rerunning import Rerun, rerun_of
 from ..stacks import Stacks
 from ..timing import quantity
 from .bounds import Bounds, bounds_of, owners_of
@@ -53,6 +56,7 @@ if TYPE_CHECKING:
         ProfileDocument,
         ProfileLine,
         RecordedCall,
+        RecordedHow,
         TimedKernel,
     )
 
@@ -73,13 +77,31 @@ def instrument(row: Row, given: CallArguments | None = None, *, limit: float = 2
             f"{row.function} runs on several devices: which of them spent the time of a kernel is not known, so it has no profile. "
             "%communication --measure says what collectives take, %timejit how long a run takes"
         )
-    peaks = peaks_of(client.default_device() if row.library else executable.device)
+    accelerator = accelerator_of(row)
+    peaks = peaks_of(accelerator or (client.default_device() if row.library else executable.device))
     module = hlo_module.optimized(executable)
     after = hlo_module.computations(module)
-    taken = take(rerun, after, limit)
+    taken = take(rerun, after, limit, _step_by_step(row, rerun, after) if accelerator else None)
     row.shares = taken.recording.shares()
     made = _Profile(row, taken, after, peaks)
     return made.document(Costs(module, after), rerun.on, start)
+
+
+def _step_by_step(row: Row, rerun: Rerun, computations: Sequence[Computation]) -> Rerun | None:
+    """The program as a GPU is given its kernels one by one, to be recorded. None where XLA then makes others of it."""
+    executable = row.entry.executable.step_by_step(row.entry.as_given)
+    found = hlo_module.computations(hlo_module.optimized(executable))
+    same = _instructions(found) == _instructions(computations)
+    return rerun._replace(entry=SimpleNamespace(executable=executable)) if same else None
+
+
+def _instructions(computations: Sequence[Computation]) -> set[tuple[str, str]]:
+    """What runs; parts of results may have other names."""
+    every = (i for computation in computations for i in computation.instructions)
+    return {(i.name, i.opcode) for i in every if i.opcode not in (*FREE, *PLUMBING)}
+
+
+_STEP_BY_STEP = "To be recorded, the kernels are started one by one; in other calls the GPU is given many of them at once (CUDA graphs)."
 
 
 _COST = "wall time of this profile: compiling nothing, running the program, reading the recording, measuring the machine if that was the first"
@@ -154,8 +176,18 @@ class _Profile:
             "times": f"single runs of {self.runs}: median, 10th and 90th percentile; total: all runs of a call, the median of the calls",
             "work": "of one run, by XLA's model of the optimised program: what it reads and writes, each operation one",
             "on": on,
+            **self._recorded_how(),
             "cost": quantity(time.perf_counter() - start, "s", note=_COST),
         }
+
+    def _recorded_how(self) -> RecordedHow:
+        told = [_STEP_BY_STEP] if self.taken.step_by_step else []
+        if foreign := self.taken.recording.foreign:
+            told.append(
+                f"Of kernels that took {1e6 * foreign:.3g} µs of a call it is not known which operations they are of (libraries in CUDA graphs): "
+                "shares are of the time of the others."
+            )
+        return {"recorded_how": " ".join(told)} if told else {}
 
     def _graph(self) -> GraphDocument | None:
         row = self.row
@@ -354,7 +386,7 @@ def machine_document(peaks: Peaks) -> Hardware:
     """The measured peaks of the device."""
     at = datetime.fromtimestamp(peaks.at, UTC).isoformat(timespec="seconds")
     note = "the fastest of several runs of a = b + s·c over arrays of this size"
-    return {
+    found: Hardware = {
         "measured": at,
         "seconds": quantity(peaks.seconds, "s", note="wall time of measuring, once in this process"),
         "bandwidth": [
@@ -374,3 +406,6 @@ def machine_document(peaks: Peaks) -> Hardware:
             for dtype, rate in peaks.known.items()
         ],
     }
+    if peaks.device.platform != "cpu":
+        found["device"] = str(peaks.device.device_kind)
+    return found

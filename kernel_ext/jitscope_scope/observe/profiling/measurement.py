@@ -24,13 +24,14 @@ _EVENTS = 200_000  # that are read; each takes some microseconds
 
 @dataclass(frozen=True)
 class Measurement:
-    """The recording, the most usual call of it, the seconds of calls that were not recorded, and those that all of it
-    took."""
+    """The recording, the most usual call of it, the seconds of calls that were not recorded, those that all of it took, and whether what was
+    recorded is the program as a GPU is given its kernels one by one."""
 
     recording: Recording
     call: profiler.Run
     plain: np.ndarray
     seconds: float
+    step_by_step: bool = False
 
     @property
     def wall(self) -> float:
@@ -38,13 +39,19 @@ class Measurement:
         return float(np.median(self.plain))
 
 
-def take(rerun: Rerun, computations: Sequence[Computation], limit: float) -> Measurement:
+def take(
+    rerun: Rerun, computations: Sequence[Computation], limit: float, step_by_step: Rerun | None = None
+) -> Measurement:
     """Call a program again and again for about `limit` seconds (at least twice): half of the calls recorded, half of the others before
-    them and half after. Raises RuntimeError while something else is recorded."""
+    them and half after. `step_by_step`: the program to be recorded, if it is not the same. Raises RuntimeError while something else is
+    recorded."""
     start = time.perf_counter()
+    recorded = step_by_step or rerun
     rerun.timed()
     once = rerun.timed()
-    (first,) = profiler.record_runs(rerun.prepared, rerun.run, 1)
+    if step_by_step:
+        step_by_step.timed()
+    (first,) = profiler.record_runs(recorded.prepared, recorded.run, 1)
     spent = time.perf_counter() - start
     room = max(0.0, limit - spent)
     most = min(MOST, _EVENTS // max(len(first.events), 1))
@@ -52,10 +59,11 @@ def take(rerun: Rerun, computations: Sequence[Computation], limit: float) -> Mea
     calls = int(np.clip(0.3 * room / max(once, 1e-6), min(least, most), most))
     unrecorded = max(calls, FEW if once * FEW < limit else 0)  # one call alone may be any other program's doing
     plain = [once, *_plain(rerun, unrecorded // 2)]
-    runs = profiler.record_runs(rerun.prepared, rerun.run, calls) if calls else [first]
+    runs = profiler.record_runs(recorded.prepared, recorded.run, calls) if calls else [first]
     plain += _plain(rerun, unrecorded - unrecorded // 2)
     recording = recording_of(runs, computations)
-    return Measurement(recording, recording.runs[most_usual(recording)], np.asarray(plain), time.perf_counter() - start)
+    usual, spent = recording.runs[most_usual(recording)], time.perf_counter() - start
+    return Measurement(recording, usual, np.asarray(plain), spent, step_by_step is not None)
 
 
 def most_usual(recording: Recording) -> int:

@@ -33,6 +33,7 @@ FRESH = 1 << 25
 """Bytes of an array from which on malloc takes its memory from the operating system, and gives it back, each time: at most 32 MiB in
 glibc (M_MMAP_THRESHOLD in mallopt(3))."""
 _SIDES = (384, 1024)
+_SIDES_OF_GPU = (1024, 4096)
 _SECONDS = 0.06  # for each measurement
 _MOST = 40
 
@@ -99,7 +100,8 @@ def peaks_of(device: Any) -> Peaks:
         if device not in _known:
             start, at = time.perf_counter(), time.time()
             bandwidth = _bandwidth(device)
-            fresh, dispatch = _fresh(bandwidth, device), _triad(12, device, quantile=0.1)
+            fresh = _fresh(bandwidth, device) if device.platform == "cpu" else math.inf
+            dispatch = _triad(12, device, quantile=0.1)
             _known[device] = Peaks(device, bandwidth, fresh, dispatch, at, time.perf_counter() - start)
         return _known[device]
 
@@ -118,7 +120,8 @@ def _bandwidth(device: Any) -> Bandwidth:
 
 def _fastest_product(dtype: str, device: Any) -> float:
     """Operations a second."""
-    return max(2 * side**3 / _product(dtype, side, device) for side in _SIDES)
+    sides = _SIDES if device.platform == "cpu" else _SIDES_OF_GPU
+    return max(2 * side**3 / _product(dtype, side, device) for side in sides)
 
 
 def _triad(size: int, device: Any, quantile: float = 0.0) -> float:

@@ -21,15 +21,17 @@ STRETCHES = 40
 
 
 def call_document(run: Run, places: Mapping[str, int]) -> RecordedCall:
-    """The runs of kernels in a call, by their beginning; `places` says which kernel an instruction is, others are left out. Threads are
-    numbered in the order in which they begin to work, seconds have steps of a nanosecond."""
+    """The runs of kernels in a call, by their beginning; `places` says which kernel an instruction is, others are left out. Threads, streams
+    on a GPU, are numbered in the order in which they begin to work, seconds have steps of a nanosecond."""
     events = [event for event in run.events if event.instruction in places]
     threads = list(dict.fromkeys(event.thread for event in events))
     kept = sorted(events, key=lambda event: -event.seconds)[:MOST]
     kept.sort(key=lambda event: event.start)
     return {
         "seconds": _short(run.seconds),
-        "threads": [f"thread {number}" for number in range(1, len(threads) + 1)],
+        "threads": [
+            f"{'stream' if name.startswith('Stream') else 'thread'} {number}" for number, name in enumerate(threads, 1)
+        ],
         "thread": [threads.index(event.thread) for event in kept],
         "kernel": [places[event.instruction] for event in kept],
         "start": [_short(event.start - run.start) for event in kept],

@@ -88,8 +88,9 @@ def _summary(call: Document, kernels: Sequence[Document], gaps: Sequence[_Gap]) 
         sums[gap.name] = sums.get(gap.name, 0.0) + gap.end - gap.start
     whole, idle = call["seconds"], sum(sums.values())
     threads = len(call["threads"])
+    noun = clean(call["threads"][0]).partition(" ")[0] if threads else "thread"
     left = call["left_out"]
-    ran = f"{plural(len(alone), 'run')} of kernels on {plural(threads, 'thread')}"
+    ran = f"{plural(len(alone), 'run')} of kernels on {plural(threads, noun)}"
     listed = (
         f" (the longest; {left:,} shorter ones are not listed, their time counts as between kernels)" if left else ""
     )

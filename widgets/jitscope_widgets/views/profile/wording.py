@@ -29,7 +29,7 @@ _FASTER = (
 
 def sentences(profile: Document) -> list[str]:
     """What a call takes and how that is made up."""
-    found = [_call(profile), clean(profile.get("call", "")), _recorded(profile)]
+    found = [_call(profile), clean(profile.get("call", "")), _recorded(profile), clean(profile.get("recorded_how", ""))]
     return [sentence for sentence in found if sentence]
 
 
@@ -203,4 +203,4 @@ def machine(profile: Document) -> str:
     computes = f"; it computes {peaks}" if peaks else ""
     fresh = f"; memory for large results is handed out at {show(found['fresh'])}" if found["fresh"]["value"] else ""
     starts = f"; a kernel of one element takes {show(found['dispatch'])}"
-    return f"This machine moves {rates}{fresh}{computes}{starts} (measured {clean(found['measured'])}, in {show(found['seconds'])})."
+    return f"{clean(found.get('device', 'This machine'))} moves {rates}{fresh}{computes}{starts} (measured {clean(found['measured'])}, in {show(found['seconds'])})."
