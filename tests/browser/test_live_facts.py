@@ -151,7 +151,7 @@ def _lines(live: Live) -> None:
     numbers = {line for _, line in ran}
     for row in live.kernels:
         places = live.lines(row)
-        assert places or row["place"] in ("added by XLA", "origin unknown"), row
+        assert places or row["place"] in ("added by XLA", "no known line"), row
         for file, line in places:
             assert (file, line) in ran if file else line in numbers, (row, ran)
 

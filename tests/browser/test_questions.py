@@ -124,7 +124,11 @@ class Asked:
 def what_it_is_made_of(asked: Asked) -> None:
     seen = [node for node in asked.view.nodes() if node["onScreen"]]
     functions = {one["name"] for one in asked.document["source"]["functions"]}
-    assert any(node["label"].split(" ×")[0] in functions for node in seen) or len(functions) == 1
+    listed = asked.view.element.locator(".jitscope-function")
+    if not any(
+        node["label"].split(" ×")[0] in functions for node in seen
+    ):  # what a library calls may be deep in its loops
+        assert len(functions) == 1 or listed.count() >= len(functions)
     assert any(node["kind"] in ("equation", "scope", "group") for node in seen)
 
 

@@ -102,7 +102,7 @@ def test_positions_in_another_cell_are_told() -> None:
 def test_a_kernel_without_origin_says_so() -> None:
     compilation = made.layer_compilation()
     compilation["fusion"]["kernels"][0]["positions"] = []
-    assert "origin unknown" in text(compilation)
+    assert "no known line" in text(compilation)
 
 
 def test_many_kernels_are_counted_in_the_summary_and_listed_in_full_elsewhere() -> None:

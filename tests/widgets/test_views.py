@@ -22,7 +22,9 @@ from jitscope_widgets.view.markup import Markup, element
 from jitscope_widgets.view.parts import KINDS, Cards, Chart, Column, Row, Section, Sentence, Table
 from jitscope_widgets.view.typescript import FILE, text as typescript
 from jitscope_widgets.views import has_view, view_of
+from jitscope_widgets.views.communication import left_out
 from jitscope_widgets.views.recompilations import counted
+from jitscope_widgets.words import kernel_name
 from tests.widgets import documents as made
 
 
@@ -143,7 +145,7 @@ def test_a_table_gives_way_row_by_row() -> None:
         ("line", "line 5", "line 5"),
         ("lines", "lines 3-4", "lines 3-4"),
         ("line", "In [2] line 7; In [3] lines 1-2", "In [2] line 7; In [3] lines 1-2"),
-        ("line", "no line", "no line"),
+        ("line", "no known line", "no known line"),
         ("line", "5", "line 5"),
         ("operation", "outline 3", "operation outline 3"),
     ],
@@ -152,6 +154,34 @@ def test_a_stacked_row_says_the_name_of_a_column_once(title: str, cell: str, sai
     columns = (Column("kernel", "code"), Column("written in", "number"), Column("kernels", "number"), Column(title))
     table = Table("Kernels", columns, (Row(("long " * 30, "2 ms", "3", cell)),))
     assert as_text((table,), 80)[-1].strip() == f"written in 2 ms   kernels 3   {said}"
+
+
+def test_a_number_in_bold_is_not_parted_from_its_unit_in_a_sentence() -> None:
+    told = str(as_html((Sentence(("It takes ", inline.strong("19 %"), " of the time", inline.strong(" alone"), ".")),)))
+    assert re.search(r"<b[^>]*><[^>]+>19 %</[^>]+></b>", told), told
+
+
+def test_kernels_of_a_library_are_called_the_same_in_all_lists() -> None:
+    kernel = {"kind": "library", "opcode": "fusion"}
+    assert kernel_name(kernel, 13) == "fusion of 13 (library call)"
+    assert kernel_name({"kind": "library", "opcode": "dot"}, 1) == "dot (library call)"
+    assert kernel_name({"kind": "loop", "opcode": "while", "label": "while of scan × 4"}, 9) == "while of scan × 4"
+
+
+@pytest.mark.parametrize("kind", ["target", "fusion"])
+def test_a_loop_is_called_as_in_the_graph(kind: str) -> None:
+    (document,) = [one for one in made.every_kind() if one["kind"] == kind]
+    kernels = document["kernels"]
+    kernels[0] = {**kernels[0], "kind": "loop", "opcode": "while", "label": "while of scan × 40"}
+    assert "while of scan × 40" in "\n".join(as_text(view_of(document), 200))
+
+
+def test_what_a_document_of_exchanges_leaves_out_is_counted_in_the_right_number() -> None:
+    told = [left_out({"left_out": {"collectives": 3 - n, "values": n}}) for n in (1, 2)]
+    assert told == [
+        "Not kept in this document: 2 more collectives and 1 more argument or result.",
+        "Not kept in this document: 1 more collective and 2 more arguments and results.",
+    ]
 
 
 def test_rows_of_several_orders_are_told_once() -> None:

@@ -12,7 +12,7 @@ from .origins import placed
 from .quantities import size
 from .view import inline
 from .view.parts import Column, Content, Grouped, Part, Place, Ref, Row, Section, Sentence, Table
-from .words import lines, mostly_in, plural
+from .words import NO_LINE, lines, mostly_in, plural
 
 
 if TYPE_CHECKING:
@@ -142,7 +142,8 @@ def counted(moves: Sequence[Move]) -> str:
         else "are kernels of their own, which read and write"
     )
     once = ", loops counted once" if any(move.looped for move in alone) else ""
-    return f"{told}; {len(alone):,} of them {are} {size(sum(move.moved for move in alone))}{once}."
+    some = "all" if len(alone) == len(moves) > 1 else f"{len(alone):,}"
+    return f"{told}; {some} of them {are} {size(sum(move.moved for move in alone))}{once}."
 
 
 def _moves(fusion: FusionDocument) -> Iterator[Move]:
@@ -228,7 +229,7 @@ def _alike(move: Move) -> Hashable:
 
 
 def _lines(move: Move, here: str) -> str:
-    return lines(move.node["positions"], here) or "origin unknown"
+    return lines(move.node["positions"], here) or NO_LINE
 
 
 def _row(move: Move, here: str) -> Row:

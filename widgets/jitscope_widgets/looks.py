@@ -73,10 +73,10 @@ def label_of(node: Document) -> str:
 
 
 def unsigned_label_of(node: Document) -> str:
-    """The label, its end kept: it tells generated names apart (`multiply_subtract_fusion.3`)."""
+    """The label; of a long one without spaces the end is kept: it tells generated names apart (`multiply_subtract_fusion.3`)."""
     label = clean(node["label"])
     if len(label) > LONGEST_LABEL:
-        label = f"{label[: LONGEST_LABEL - 11]}…{label[-10:]}"
+        label = f"{label[: LONGEST_LABEL - 1]}…" if " " in label else f"{label[: LONGEST_LABEL - 11]}…{label[-10:]}"
     own = number_of(node)
     return f"{label or '?'} · {own}" if own else label or "?"
 

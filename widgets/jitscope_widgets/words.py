@@ -17,6 +17,10 @@ from .quantities import amount, seconds, show
 Document = Mapping[str, Any]
 
 
+NO_LINE = "no known line"
+"""What stands for the lines of what stems from none that is known."""
+
+
 def own_numbers(graph: Document) -> str:
     """What the numbers of a user's own at a graph are called; "" where there are none."""
     return next((clean(node["number"]["name"]) for node in graph["nodes"] if "number" in node), "")
@@ -149,6 +153,13 @@ def kernel_names(kernels: Sequence[Document]) -> list[str]:
 
 
 _PART = re.compile(r"\w+\[[^\]]*\](?:\{[^}]*\})?")
+
+
+def kernel_name(kernel: Document, operations: int) -> str:
+    """`fusion of 13`, `dot (library call)`, `fusion of 3 (library call)`, `while of scan × 40`, `copy`."""
+    named = clean(kernel.get("label") or kernel["opcode"])
+    operation = f"fusion of {operations:,}" if kernel["opcode"] == "fusion" else named
+    return f"{operation} (library call)" if kernel["kind"] == "library" else operation
 
 
 def type_words(kind: str) -> str:

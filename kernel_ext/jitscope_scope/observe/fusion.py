@@ -305,7 +305,9 @@ def _unknown_in_words(unknown: UnknownOrigins) -> str:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.3g} %" if share >= 0.001 or not share else "less than 0.1 %"
+    if 0 < share < 0.0005:
+        return "less than 0.1 %"
+    return f"{100 * share:.{0 if share >= 0.0995 or not share else 1}f} %"
 
 
 def _sentence(count: int, run: Sequence[Kernel], before: Flow, lineage: Lineage) -> str:

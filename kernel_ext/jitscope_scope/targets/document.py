@@ -14,6 +14,8 @@ from ..observe.boundaries import boundaries_of
 from ..observe.communication import groups_of, runs_of
 from ..observe.cost import Costs, Work
 from ..observe.fusion import Kernels
+from ..observe.graph import jaxpr_graph
+from ..observe.groups.kernels import Origins
 from ..observe.hlo import Ends, bytes_of, collective_of, graph_of, types_in
 from ..observe.hlo_flow import Op
 from ..observe.ledger import Row
@@ -68,7 +70,8 @@ class _Document:
     def __init__(self, row: Row, made: TargetProgram):
         self.row, self.made, self.chip = row, made, made.target.chip
         self.positions = row.positions()
-        self.kernels = Kernels(made.flow, self.positions, {})
+        self.origins = Origins(jaxpr_graph(row.jaxpr, made.function, self.positions) if row.jaxpr else None)
+        self.kernels = Kernels(made.flow, self.positions, {}, self.origins)
         self.costs = _costs(made.hlo)
 
     def document(self) -> TargetDocument:
@@ -82,7 +85,15 @@ class _Document:
         memory = _memory(made.memory, self.chip)
         small = len(made.flow.ops) <= MOST_NODES
         graph = (
-            graph_of(made.flow, made.after, f"{made.function} on {made.target.told}", self.positions, {}, Ends())
+            graph_of(
+                made.flow,
+                made.after,
+                f"{made.function} on {made.target.told}",
+                self.positions,
+                {},
+                Ends(),
+                self.origins,
+            )
             if small
             else None
         )
@@ -150,13 +161,13 @@ class _Document:
         members = [op, *self.kernels.members.get(op.id, [])]
         work = _work(self.costs, op)
         unit = unit_of(members, self.chip)
-        found = roofline(work, self.chip, unit) if op.opcode != "while" and not is_asynchronous(op) else None
+        roof = roofline(work, self.chip, unit) if op.opcode != "while" and not is_asynchronous(op) else None
         thunk = self.made.functions.get(op.instruction.name)
         function = thunk.kernel if thunk is not None else ""
         takes = self.made.resources.get(function)
         cycles = _CYCLES.search(op.instruction.backend_config)
         shared = max(takes.shared if takes else 0, (thunk.shared or 0) if thunk else 0) if takes or thunk else None
-        return {
+        found: TargetKernel = {
             "name": op.id,
             "kind": kernel["kind"],
             "what": what_is(op, members, self.chip),
@@ -167,9 +178,9 @@ class _Document:
             ),
             "flops": quantity(work.flops, "flop", "modelled", "by XLA's count"),
             "seconds": quantity(
-                found.seconds if found else None, "s", "modelled", found.note if found else _why_no_time(op)
+                roof.seconds if roof else None, "s", "modelled", roof.note if roof else _why_no_time(op)
             ),
-            "bound": found.bound if found else "unknown",
+            "bound": roof.bound if roof else "unknown",
             "cycles": quantity(
                 float(cycles[1]) if cycles else None, "cycle", "modelled", "XLA's estimate" if cycles else _UNKNOWN
             ),
@@ -182,6 +193,9 @@ class _Document:
             "function": function,
             "note": kernel["note"],
         }
+        if "label" in kernel:
+            found["label"] = kernel["label"]
+        return found
 
     def _total(self, kernels: Sequence[TargetKernel]) -> Quantity:
         run = [one for one in kernels if one["kind"] != "loop" and not is_asynchronous(self.kernels.ops[one["name"]])]

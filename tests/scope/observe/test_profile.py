@@ -7,6 +7,7 @@ import math
 import time
 from collections import defaultdict
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -220,6 +221,23 @@ def test_what_stems_from_several_equations_belongs_to_them_in_equal_parts():
     assert split(parts, owners) == pytest.approx({"a": 0.3, "b": 0.6, "c": 0.6})
     assert split(parts, owners, innermost=True) == pytest.approx({"a": 0.3, "c": 0.6})
     assert shares_of([(0.5, parts), (0.5, [(["e0"], 1.0)])], owners) == pytest.approx({"a": 0.65, "b": 0.3, "c": 0.3})
+
+
+@pytest.mark.parametrize(
+    ("members", "parts", "told"),
+    [
+        ([["e0"], ["e1"]], {"e1": 1.0}, {"e1": 1.0}),  # all the time is one equation's: the other one has none of it
+        ([["e0"], ["e1"]], {"e0": 0.25, "e1": 0.75}, {"e0": 0.25, "e1": 0.75}),
+        ([["e1"], ["e1"]], {"e1": 1.0}, None),
+        ([["e0"], ["e1"]], {}, None),
+    ],
+)
+def test_a_kernel_of_several_equations_tells_how_it_is_split(members, parts, told):
+    """Else the shares that a page sums up from it have bounds, and no number."""
+    kernel = {"kind": "fusion", "paths": ["e1"], "members": [{"paths": paths} for paths in members]}
+    estimate = SimpleNamespace(parts=lambda _: [], equations=lambda _: parts)
+    found = profile_document._Profile._split(SimpleNamespace(_lines=lambda *_: []), kernel, {}, {}, estimate)
+    assert found.get("equations") == told
 
 
 def test_a_recorded_call_is_on_a_time_axis(of_transformer):

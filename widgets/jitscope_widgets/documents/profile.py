@@ -75,7 +75,7 @@ class KernelLines(TypedDict):
     split: NotRequired[list[float]]
     """The estimated part of its time that belongs to each of `lines`."""
     equations: NotRequired[dict[str, float]]
-    """The estimated part of its time that each of its equations takes, by path; not there where it is of one alone."""
+    """The estimated part of its time that each of its equations takes, by path, as far as there is any; not there where it is of one alone."""
     block: NotRequired[int | None]
     """The place in `blocks` of the innermost one that all of it stems from."""
 

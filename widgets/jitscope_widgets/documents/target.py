@@ -35,6 +35,8 @@ class TargetKernel(TypedDict):
     kind: KernelKind
     what: str
     """What kind of code it is: "loop", "reduction", "Triton product" …"""
+    label: NotRequired[str]
+    """What all views call a loop, where more than its opcode is known: `while of scan × 40`."""
     members: int
     """Operations in it."""
     paths: list[str]

@@ -28,10 +28,15 @@ export function quantitiesIn(text: string): [number, number][] {
   return [...text.matchAll(QUANTITY)].map(({ 0: found, index }) => [index, index + found.length]);
 }
 
+export function isQuantity(text: string): boolean {
+  const [first] = quantitiesIn(text);
+  return !!first && first[1] - first[0] === text.length;
+}
+
 /** A sentence, or what is in a cell, as nodes: what is longer breaks, quantities do not. */
 export function flowing(text: string): (string | HTMLElement)[] {
   const quantities = quantitiesIn(text);
-  if (!quantities.length || quantities[0]![1] - quantities[0]![0] === text.length) return breakable(text);
+  if (!quantities.length || isQuantity(text)) return breakable(text);
   let at = 0;
   const nodes = quantities.flatMap(([start, end]) => {
     const whole = document.createElement("span");

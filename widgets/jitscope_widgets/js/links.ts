@@ -186,11 +186,21 @@ export class Links implements Lines {
 
   /** Where the one line stands that a node comes from; null where there is none or it comes from several. */
   where = (node: Placed): Position | null => {
+    const [path, other] = node.paths;
+    if (node.positions.length || path === undefined || other !== undefined) return this.whereOf(node);
+    let found = this.wheres.get(path);
+    if (found === undefined) this.wheres.set(path, (found = this.whereOf({ positions: [], paths: [path] })));
+    return found;
+  };
+
+  private readonly wheres = new Map<string, Position | null>();
+
+  private whereOf(node: Placed): Position | null {
     const line = this.of(node);
     if (line === null) return null;
     const above = node.paths.flatMap((path) => this.placedAbove(path)?.positions ?? []);
     return [...node.positions, ...above].find((position) => this.place(position) === line) ?? null;
-  };
+  }
 
   /** The function that a line stands in, "" where there is only one. */
   nameOf(line: number): string {

@@ -103,7 +103,7 @@ def _inline(piece: Inline) -> Markup:
 def _text(text: str, tone: str, title: str) -> Markup:
     names = {"strong": "b", "code": "code", "good": "b", "bad": "b", "mark": "b"}
     classes = {"muted": "dim", "bad": "bad", "mark": "is"}.get(tone)
-    inside = _breakable(text) if tone == "code" else _flowing(text)
+    inside = _breakable(text) if tone == "code" else _flowing(text, alone=tone != "strong")
     if tone == "plain" and not title:
         return inside
     return element(names.get(tone, "span"), inside, class_=classes, title=title or None)
@@ -113,10 +113,10 @@ def _breakable(text: str) -> Markup:
     return Markup(escape_code(clean(text)))
 
 
-def _flowing(text: str) -> Markup:
-    """Words, of which quantities stay in one line; what is nothing else needs no mark for that in a cell."""
+def _flowing(text: str, alone: bool = True) -> Markup:
+    """Words, of which quantities stay in one line; what is nothing else needs no mark for that where it stands alone, in a cell."""
     shown = clean(text)
-    whole = [(0, len(shown))] == quantities_in(shown)
+    whole = alone and [(0, len(shown))] == quantities_in(shown)
     return Markup(escape(shown) if whole else escape_prose(shown))
 
 

@@ -227,9 +227,9 @@ def _stacked(columns: Sequence[Column], cells: Sequence[str], width: int) -> lis
 
 
 def _says(cell: str, title: str) -> bool:
-    """Whether a cell names its column itself: `line 5`, `In [2] lines 3-4`, `no line` in the column "line"."""
+    """Whether a cell names its column itself: `line 5`, `In [2] lines 3-4`, `no known line` in the column "line"."""
     name = re.escape(title.removesuffix("s"))
-    return bool(name) and re.search(rf"\b(no {name}s?\b|{name}s? \d)", cell) is not None
+    return bool(name) and re.search(rf"\b(no (known )?{name}s?\b|{name}s? \d)", cell) is not None
 
 
 @lines_of.register

@@ -10,7 +10,7 @@ from ..escapes import clean
 from ..quantities import seconds, size
 from ..view import inline
 from ..view.parts import Column, Content, Part, Place, Ref, Row, Sentence, Table
-from ..words import plural
+from ..words import NO_LINE, plural
 
 
 if TYPE_CHECKING:
@@ -89,9 +89,10 @@ def note(document: CommunicationDocument) -> str:
 def left_out(document: CommunicationDocument) -> str:
     """What the document does not hold, "" if it holds all."""
     left = document["left_out"]
-    named = (("collectives", left["collectives"]), ("arguments and results", left["values"]))
-    parts = [f"{count:,} more {name}" for name, count in named if count]
-    return f"{' and '.join(parts)} are not kept in this document." if parts else ""
+    values = "1 more argument or result" if left["values"] == 1 else f"{left['values']:,} more arguments and results"
+    parts = [plural(left["collectives"], "more collective")] if left["collectives"] else []
+    parts += [values] if left["values"] else []
+    return f"Not kept in this document: {' and '.join(parts)}." if parts else ""
 
 
 # --- collectives ------------------------------------------------------------------------------------------------------
@@ -149,7 +150,7 @@ def _place(document: CommunicationDocument, one: Collective, here: str) -> str |
     positions = _positions(document, one)
     lines = _of_passes(words.lines(positions, here), one["paths"], document["backward"])
     texts = {clean(position["text"]).strip() for position in positions}
-    return Place(lines, positions[0], texts.pop() if len(texts) == 1 else "") if positions else "line unknown"
+    return Place(lines, positions[0], texts.pop() if len(texts) == 1 else "") if positions else NO_LINE
 
 
 def _positions(document: CommunicationDocument, one: Collective) -> list[Position]:

@@ -10,7 +10,7 @@ from ..escapes import clean
 from ..quantities import amount, percent, seconds
 from ..view import inline
 from ..view.parts import Bar, Column, Content, Grouped, Part, Place, Ref, Row, Section, Sentence, Table
-from ..words import plural
+from ..words import NO_LINE, plural
 
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def _kernels(document: PassesDocument, writing: CodeWriting) -> Table:
     for kernel in writing["kernels"]:
         took = amount(kernel["seconds"]) or 0.0
         positions = _positions(document, kernel)
-        line: Content = Place(words.lines(positions, here), positions[0]) if positions else "no line"
+        line: Content = Place(words.lines(positions, here), positions[0]) if positions else NO_LINE
         cells = (clean(kernel["name"]), inline.seconds(took), Bar(took / whole, title=percent(took / whole)), line)
         rows.append(Row(cells, Ref(tuple(kernel["paths"]), (kernel["name"],))))
     left = writing["count"] - len(rows)

@@ -38,7 +38,7 @@ from ..view.parts import (
     Table,
     View,
 )
-from ..words import plural
+from ..words import NO_LINE, kernel_name, plural
 
 
 if TYPE_CHECKING:
@@ -159,20 +159,13 @@ def _kernel(called: str, kernel: Kernel, here: str, timed: bool, noted: set[str]
     types = words.type_words(kernel["type"])
     cells: tuple[Content, ...] = (
         (inline.strong(f"{_SIGNS.get(kernel['kind'], '□')} {called}"), " ", name),
-        _what(kernel),
+        kernel_name(kernel, len(kernel["members"])),
         inline.code(types, "" if types == kernel["type"] else clean(kernel["type"])),
         *((inline.percent(share) if isinstance(share, int | float) and math.isfinite(share) else "",) if timed else ()),
         tuple(_origin(kernel, here)),
     )
     parts = tuple(_closer(called, kernel, note if note not in below else "", neighbours))
     return Row(cells, Ref(kernels=(kernel["name"],)), note="\n".join(below), parts=parts)
-
-
-def _what(kernel: Kernel) -> str:
-    """`fusion of 13`, `dot (library call)`, `while of scan × 40`, or the opcode of a kernel with one operation."""
-    if kernel["kind"] == "fusion":
-        return f"fusion of {len(kernel['members']):,}"
-    return f"{clean(kernel.get('label') or kernel['opcode'])}{' (library call)' if kernel['kind'] == 'library' else ''}"
 
 
 def _members(kernel: Kernel) -> str:
@@ -185,7 +178,7 @@ def _origin(kernel: Kernel, here: str) -> Iterator[Inline]:
     """The lines that a kernel stems from: `lines 2, 4; In [2] line 7`."""
     positions = kernel["positions"]
     if not positions:
-        yield "added by XLA" if kernel["kind"] == "copy" and not kernel["paths"] else "origin unknown"
+        yield "added by XLA" if kernel["kind"] == "copy" and not kernel["paths"] else NO_LINE
     elif len({(place["file"], place["line"]) for place in positions}) > _PLACES:
         yield words.lines(positions, here)
     else:

@@ -27,7 +27,7 @@ from ..view.parts import (
     Steps,
     Table,
 )
-from ..words import plural
+from ..words import NO_LINE, plural
 
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def _facts(document: MachineDocument, one: CodeFunction) -> str:
     here = words.mostly_in(document["positions"])
     lines = words.lines(filter(None, (_at(document["positions"], at) for at in one["lines"])), here)
     share = percent(one["share"]) if one["share"] is not None else ""
-    return " · ".join(filter(None, (share, role, lines or "line unknown", f"{one['bytes']:,} B")))
+    return " · ".join(filter(None, (share, role, lines or NO_LINE, f"{one['bytes']:,} B")))
 
 
 def _about(document: MachineDocument, one: CodeFunction) -> Iterator[Part]:

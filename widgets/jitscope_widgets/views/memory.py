@@ -30,7 +30,7 @@ from ..view.parts import (
     Stretch,
     Table,
 )
-from ..words import plural
+from ..words import NO_LINE, plural
 
 
 if TYPE_CHECKING:
@@ -247,7 +247,7 @@ def _grouped(
 
 def _nowhere(held: _Held) -> str:
     given = held["given"] if "given" in held else held["kind"] == "argument"
-    return _GIVEN if given else "no line"
+    return _GIVEN if given else NO_LINE
 
 
 def _groups(way: str, groups: Sequence[Group], document: MemoryDocument) -> Table:

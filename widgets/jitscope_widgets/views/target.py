@@ -32,7 +32,7 @@ from ..view.parts import (
     Series,
     Table,
 )
-from ..words import plural
+from ..words import NO_LINE, plural
 
 
 if TYPE_CHECKING:
@@ -180,8 +180,8 @@ def _kernel(kernel: TargetKernel, document: TargetDocument) -> Row:
     )
     cells: list[Content] = [
         named,
-        _lines(kernel["paths"], document) or inline.muted("no line"),
-        clean(kernel["what"]),
+        _lines(kernel["paths"], document) or inline.muted(NO_LINE),
+        clean(kernel.get("label") or kernel["what"]),
         _quantity(kernel["bytes"]),
         _quantity(kernel["seconds"]),
         Bar(_share(kernel, document)),
@@ -227,7 +227,7 @@ def _by_line(document: TargetDocument) -> dict[str, list[TargetKernel]]:
     for kernel in document["kernels"]:
         positions = _positions(kernel["paths"], document)
         names = {words.lines([position], here): position for position in positions}
-        for name in names or {"no line": None}:
+        for name in names or {NO_LINE: None}:
             found.setdefault(name, []).append(kernel)
     return found
 
@@ -362,7 +362,7 @@ def _steps(steps: Sequence[TargetStep], document: TargetDocument) -> Table:
         inner = () if name in outer else tuple(row(one, outer | {name}) for one in inside.get(name, ()))
         cells: list[Content] = [
             inline.code(clean(name)),
-            (_lines(kernel["paths"], document) if kernel else "") or inline.muted("no line"),
+            (_lines(kernel["paths"], document) if kernel else "") or inline.muted(NO_LINE),
             clean(kernel["what"]) if kernel else "",
             inline.code(clean(step["ends"])) if step["ends"] else "",
             _beside(step, kernels),
@@ -532,7 +532,7 @@ def _collectives(document: TargetDocument) -> Table:
         Row(
             (
                 inline.code(clean(one["what"])),
-                _lines(one["paths"], document) or inline.muted("no line"),
+                _lines(one["paths"], document) or inline.muted(NO_LINE),
                 _quantity(one["bytes"]),
                 f"{one['devices']:,}" if one["devices"] is not None else "?",
                 f"{one['runs']:,}" if one["runs"] is not None else "?",

@@ -304,7 +304,7 @@ class _Descriptions:
         }
 
 
-_SCOPES = {"while": "loop", "conditional": "a branch", "call": "called"}
+_SCOPES = {"while": "loop", "conditional": "a branch", "call": "a call"}
 
 
 def _plain(type: str) -> str:

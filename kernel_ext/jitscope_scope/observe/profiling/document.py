@@ -282,7 +282,8 @@ class _Profile:
             "lines": [index[line] for line in lines],
             "split": [_short(parts.get(line, 0.0)) for line in lines],
         }
-        if len(equations := estimate.equations(kernel)) > 1:
+        paths = {*kernel["paths"], *(path for member in kernel["members"] for path in member["paths"])}
+        if len(paths) > 1 and (equations := estimate.equations(kernel)):
             found["equations"] = {path: float(f"{part:.3g}") for path, part in equations.items()}
         return found
 

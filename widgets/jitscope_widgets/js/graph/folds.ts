@@ -4,7 +4,7 @@
 import type { Position } from "../documents";
 import { grouped } from "../dom";
 import type { ShownNode } from "./hulls";
-import { runsByLine, type LineKey, type WrittenAt } from "./linefolds";
+import { runsByLine, type WrittenAt } from "./linefolds";
 import { meeting, nest, PIECE, type Nesting } from "./nesting";
 import type { Work } from "./slices";
 import { depths, topological, type Pairs } from "./topology";
@@ -89,33 +89,36 @@ function* foldLines(draft: Draft, level: Level, scope: number): Work<Level> {
   const { children, pairs } = level;
   const boxes = children.filter((child) => !isPill(draft.nodes[child]!.kind));
   if (boxes.length <= MOST_IN_LEVEL) return level;
-  const places = new Map<string, Position>();
-  const found = runsByLine(
-    children.map((child) => keyOf(draft, child, places)),
-    pairs,
-  );
+  const places = children.map((child) => placeOf(draft, child));
+  const keys = places.map((place) => place && keyOf(place));
   yield;
-  const long = found.filter((run) => run.length > 1);
-  if (places.size < 2 || !long.length) return level;
+  if (new Set(keys.filter(Boolean)).size < 2) return level;
+  const long = runsByLine(keys, pairs).filter((run) => run.length > 1);
+  yield;
   const unit = Int32Array.from(children);
   for (const run of long) {
     const members = run.map((item) => children[item]!);
-    const place = places.get(members.map((child) => keyOf(draft, child, places)).find(Boolean)!)!;
+    const place = run.map((item) => places[item]).find(Boolean) as Position;
     const fold = addFold(draft, place.text.trim() || `line ${grouped(place.line)}`, members, scope, place);
     for (const item of run) unit[item] = fold;
-    yield* foldLevel(draft, { children: members, pairs: among(pairs, run) }, fold);
+    if (members.length > MOST_PILLS) yield* foldLevel(draft, { children: members, pairs: among(pairs, run) }, fold);
   }
   const left = [...new Set(unit)];
   return { children: left, pairs: between(left, unit, pairs) };
 }
 
-function keyOf({ nodes, written }: Draft, child: number, places: Map<string, Position>): LineKey {
+/** Where a box was written; null of what stays by itself, "" of what is with what reads it. */
+function placeOf({ nodes, written }: Draft, child: number): Position | null | "" {
   const node = nodes[child]!;
   if (isPill(node.kind) || isScope(node)) return null;
-  const place = written(child);
-  if (!place) return node.paths.length ? null : "";
-  const key = `${place.line} ${place.file}`;
-  places.set(key, place);
+  return written(child) ?? (node.paths.length ? null : "");
+}
+
+const keys = new WeakMap<Position, string>();
+
+function keyOf(place: Position): string {
+  let key = keys.get(place);
+  if (key === undefined) keys.set(place, (key = `${place.line} ${place.file}`));
   return key;
 }
 

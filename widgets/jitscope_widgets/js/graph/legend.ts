@@ -12,6 +12,8 @@ export function legend({ nodes, level }: GraphDoc): HTMLElement {
   if (nodes.some(({ kind }) => kind === "library")) rows.push(["⬡", "library call"]);
   if (level === "hlo" && nodes.some(({ kind, fused_into }) => kind === "fusion" || fused_into))
     rows.push(["tinted", "fused into one kernel"]);
+  if (level === "hlo" && nodes.some(({ others }) => others?.length))
+    rows.push(["+ n % others", "what is in its kernels of other parts"]);
   const line = nodes.find(({ positions }) => positions.length)?.positions[0]?.line;
   if (line) rows.push([String(line), `line ${line} of your code`]);
   rows.push(["▸", "opens by a click"]);

@@ -29,8 +29,9 @@ const LONGEST = table.longest_label;
 export const STRIPE = 5;
 
 function short(text: string): string {
+  if (text.length <= LONGEST) return text;
   // the end tells generated names apart: multiply_subtract_fusion.3
-  return text.length > LONGEST ? `${text.slice(0, LONGEST - 11)}…${text.slice(-10)}` : text;
+  return text.includes(" ") ? `${text.slice(0, LONGEST - 1)}…` : `${text.slice(0, LONGEST - 11)}…${text.slice(-10)}`;
 }
 
 const word = (model: Model) => (model.document.level === "jaxpr" ? "equation" : "operation");

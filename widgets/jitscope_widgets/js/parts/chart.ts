@@ -16,7 +16,7 @@ const SMALL = 80; // of one that stands beside others
 const SQUARE = 300; // of one with marks to tell apart
 const STRIP = 18; // below the plot, for the names of bands
 const LETTER = 7.5; // pixels of a letter of a label
-const NAMED = 60; // pixels from which on a band has room for its name
+const NAMED = 30; // pixels from which on a band has room for a name
 
 class ChartView {
   readonly element: HTMLElement;
@@ -79,7 +79,11 @@ class ChartView {
     if (this.chart.small && !this.chart.steps) return null;
     const named = (this.chart.series ?? []).filter(({ kind, up }) => kind !== "line" && up.some(Boolean));
     if (!named.length) return null;
-    return legend(named.map(({ name, title, tone }) => [tone || undefined, title || name]));
+    const bands = new Set((this.chart.bands ?? []).map(({ text }) => text.split(", ")[0]!));
+    return legend([
+      ...named.map(({ name, title, tone }): [string | undefined, string] => [tone || undefined, title || name]),
+      ...(bands.size ? [["band", [...bands].join(", ")] as [string, string]] : []),
+    ]);
   }
 
   private below(): HTMLElement | null {
@@ -406,9 +410,10 @@ class ChartView {
 }
 
 /** A name in so many letters: without what is behind its comma before anything is cut, since half a number is another one. */
+/** `body of the loop, 64 iterations`, `body of the loop`, `loop`, ``: the longest that has room. */
 function shortened(text: string, letters: number): string {
-  const name = text.length > letters ? text.split(", ")[0]! : text;
-  return name.length > letters ? `${name.slice(0, letters - 1)}…` : name;
+  const name = text.split(", ")[0]!;
+  return [text, name, name.split(" ").at(-1)!].find(({ length }) => length <= letters) ?? "";
 }
 
 const radius = ({ size = 0 }: Point): number => 4 + 16 * Math.sqrt(Math.max(0, size));

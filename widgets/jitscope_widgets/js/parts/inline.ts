@@ -1,5 +1,5 @@
 // What stands in sentences and cells.
-import { flowing } from "../breaks";
+import { flowing, isQuantity } from "../breaks";
 import { h } from "../dom";
 import { swatch } from "../hue";
 import type { Content, Inline } from "./forms";
@@ -46,7 +46,8 @@ function elementOf(piece: Inline, stage: Stage, inGrid: boolean): HTMLElement | 
     case "text": {
       if (!piece.tone && !piece.title) return piece.text;
       const tag = piece.tone === "code" ? "code" : piece.tone === "strong" ? "strong" : "span";
-      const toned = h(tag, { class: "jitscope-tone", "data-tone": piece.tone, title: piece.title });
+      const whole = piece.tone === "strong" && isQuantity(piece.text) ? " jitscope-whole" : "";
+      const toned = h(tag, { class: `jitscope-tone${whole}`, "data-tone": piece.tone, title: piece.title });
       toned.append(...flowing(piece.text));
       return toned;
     }

@@ -11,7 +11,7 @@ from ...kernel_blocks import WITHIN, Block, Blocks, share_of
 from ...quantities import percent, seconds
 from ...view import inline
 from ...view.parts import Bar, Column, Content, Grouped, Part, Ref, Row, Table, Text
-from ...words import Document, lines as lines_of, plural
+from ...words import NO_LINE, Document, lines as lines_of, plural
 from . import wording
 
 
@@ -113,7 +113,7 @@ class _Kernels:
         cells: tuple[Content, ...] = (
             name,
             wording.what(kernel),
-            inline.percent(share) if share is not None else Text("its kernels count", "muted", order=-1.0),
+            inline.percent(share) if share is not None else Text("in its kernels", "muted", order=-1.0),
             Bar(share / self.top) if share is not None else "",
             inline.seconds(kernel["total"]),
             Text(wording.timed(kernel), title=wording.spread(kernel), order=kernel["total"] / kernel["runs"]),
@@ -138,7 +138,7 @@ class _Kernels:
         """`line 35 · block × 12`; all blocks that it is in on hovering."""
         lines, names = wording.lines(self.profile, kernel, self.here), self.blocks.around(kernel)
         if not names:
-            return lines
+            return lines or inline.muted(NO_LINE)
         lines = lines or lines_of(self.blocks.places(kernel), self.here)
         return (lines, inline.muted(" · ") if lines else "", Text(names[-1], "muted", WITHIN.join(names)))
 
@@ -156,7 +156,7 @@ class _Kernels:
         cells: tuple[Content, ...] = (
             Text(f"{'↻ ' if first['loop'] else ''}{plural(len(group), 'kernel')}", order=float(len(group))),
             (wording.what(first), inline.strong(f" × {len(group):,}")),
-            inline.percent(sum(shares)) if shares else Text("its kernels count", "muted", order=-1.0),
+            inline.percent(sum(shares)) if shares else Text("in its kernels", "muted", order=-1.0),
             Bar(sum(shares) / self.top) if shares else "",
             inline.seconds(total),
             Text(wording.timed(one), order=total / runs),

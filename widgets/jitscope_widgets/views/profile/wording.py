@@ -8,7 +8,7 @@ from ...escapes import clean
 from ...quantities import amount, number, percent, seconds, show
 from ...view import inline
 from ...view.parts import Text
-from ...words import Document, home, lines as lines_of, plural
+from ...words import Document, home, kernel_name, lines as lines_of, plural
 
 
 _MANY = 50
@@ -146,10 +146,8 @@ def explained(kernel: Document) -> float | None:
 
 
 def what(kernel: Document) -> str:
-    """`fusion of 13`, `dot (library call)`, `fusion of 3 (library call)`, `while of scan × 40`, `copy`."""
-    named = clean(kernel.get("label") or kernel["opcode"])
-    operation = f"fusion of {kernel['operations']:,}" if kernel["opcode"] == "fusion" else named
-    return f"{operation} (library call)" if kernel["kind"] == "library" else operation
+    """See `kernel_name`."""
+    return kernel_name(kernel, kernel["operations"])
 
 
 def timed(kernel: Document) -> str:
@@ -203,4 +201,6 @@ def machine(profile: Document) -> str:
     computes = f"; it computes {peaks}" if peaks else ""
     fresh = f"; memory for large results is handed out at {show(found['fresh'])}" if found["fresh"]["value"] else ""
     starts = f"; a kernel of one element takes {show(found['dispatch'])}"
-    return f"{clean(found.get('device', 'This machine'))} moves {rates}{fresh}{computes}{starts} (measured {clean(found['measured'])}, in {show(found['seconds'])})."
+    when = clean(found["measured"]).replace("T", " ").replace("+00:00", " UTC")
+    device = clean(found.get("device", "This machine"))
+    return f"{device} moves {rates}{fresh}{computes}{starts} (measured {when}, in {show(found['seconds'])})."
