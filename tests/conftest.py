@@ -3,7 +3,6 @@
 import gc
 import os
 import random
-from collections.abc import Iterator
 from pathlib import Path
 
 import hypothesis
@@ -49,6 +48,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         _keep(config, items, [item for item in items if sharding.belongs(item.nodeid, *part)])
 
 
+def pytest_collection_finish() -> None:
+    """A search for garbage does not go through the million objects that are there now, 0.7 s each time. What is among them is
+    found by no `gc.get_objects` and holds nothing for `gc.get_referrers`."""
+    gc.collect()
+    gc.freeze()
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Of how many questions JAX's answers were there, if some were compared."""
     reports = (report for each in terminalreporter.stats.values() for report in each)
@@ -80,13 +86,3 @@ def _same_random_numbers() -> None:
 def root() -> Path:
     """The checkout."""
     return Path(__file__).parents[1]
-
-
-@pytest.fixture
-def quick_collections() -> Iterator[None]:
-    """A search for garbage does not go through the million objects that were there before, 0.7 s each time. What is among them is
-    found by no `gc.get_objects` and holds nothing for `gc.get_referrers`."""
-    gc.collect()
-    gc.freeze()
-    yield
-    gc.unfreeze()

@@ -127,7 +127,6 @@ def test_device_get_gives_numpy_arrays() -> None:
     assert jx.block_until_ready(x) is x and jx.copy_to_host_async(x) is x
 
 
-@pytest.mark.usefixtures("quick_collections")
 def test_live_arrays_are_ours() -> None:
     x, k = jnp.arange(7.0), random.split(random.key(0), 5)
     found = jx.live_arrays()
