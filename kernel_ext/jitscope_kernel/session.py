@@ -28,7 +28,7 @@ from jitscope_scope.advise import CATALOGUE
 from jitscope_scope.advise.recompiling import edited
 from jitscope_scope.observe import layout_pictures
 from jitscope_scope.observe.recompiling.cards import Editor
-from jitscope_scope.observe.recompiling.groups import again
+from jitscope_scope.observe.recompiling.groups import is_repeat
 from jitscope_scope.observe.recorded_calls import recorder
 from jitscope_scope.testing import limit_compilations
 from jitscope_widgets.answers import Answers
@@ -287,7 +287,7 @@ class Session:
         if not row.cause or not self._stack or row.what not in ("recompiled", "reused"):
             return
         running = self._stack[-1]
-        if running.live is not None and not running.quiet and again(row) and row.cause != "redefined":
+        if running.live is not None and not running.quiet and is_repeat(row) and row.cause != "redefined":
             running.live.changed()
 
     def _recompilations(self, running: CellRun, editor: Editor | None = edited) -> RecompilationsDocument:

@@ -14,7 +14,7 @@ import numpy as np
 
 import jitscope
 from jitscope.backend.dispatch import JitFunction
-from jitscope.backend.function_objects import made
+from jitscope.backend.function_objects import function_object
 from jitscope.core.words import counted, duration
 from jitscope_scope import jaxwatch, observe
 from jitscope_scope.observe import made_by
@@ -35,7 +35,7 @@ def sentence(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], row: 
 
     `row` is the program that was measured, `steady` what it takes. The function is called on copies of the arguments, and what it
     assigns to attributes of its object is set back."""
-    transformed = made_by.of_wrappers(made(function).wrappers[:1], None) and not _is_jitted(function)
+    transformed = made_by.of_wrappers(function_object(function).wrappers[:1], None) and not _is_jitted(function)
     if not wraps_jitted(function):
         return f"This is {row.title} as jit makes it. {_OUTSIDE}" if transformed else ""
     if row.takes is not None and row.takes.donated:

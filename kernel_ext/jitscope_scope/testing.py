@@ -143,7 +143,7 @@ def _too_many(name: str, most: int, rows: list[Row]) -> str:
 
 
 def _where(row: Row) -> str:
-    return source.told(row.call_site, ", in ")
+    return source.position_text(row.call_site, ", in ")
 
 
 @contextmanager

@@ -124,7 +124,7 @@ class HostFunction:
         return f" at result{path}" if path else ""
 
     def _broken(self, what: str, advice: str = "return what was promised, or promise something else") -> Exception:
-        line = source.told(self.where, f", called by {self.what} in ")
+        line = source.position_text(self.where, f", called by {self.what} in ")
         return CallbackResultError(with_advice(f"the callback {self} {what}{line}", advice))
 
 

@@ -23,7 +23,7 @@ def note(value: np.ndarray, seconds: float) -> None:
         _noted.popitem(last=False)
 
 
-def taken(values: Iterable[Any]) -> float:
+def seconds_of(values: Iterable[Any]) -> float:
     """The seconds that were noted for these values, for the last time each; they are not told again."""
     found = {id(x): x for x in values if type(x) is np.ndarray and x.nbytes >= LARGE}
     told = [(x, _noted.pop(key, None)) for key, x in found.items()]

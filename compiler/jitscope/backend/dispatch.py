@@ -207,7 +207,7 @@ class JitFunction(Generic[P, R]):
             return self._nested(arguments)
         device = None if self._one_device else self._place(leaves)
         orders = orders_asked(self._shardings, arguments)
-        spent, began = conversions.taken(leaves), time.perf_counter()
+        spent, began = conversions.seconds_of(leaves), time.perf_counter()
         there = (
             {id(x): array for x, array in zip((*args, *kwargs.values()), made) if x is not array}
             if self._one_device

@@ -82,7 +82,7 @@ def _parameters(fun: Any) -> tuple[str, ...]:
     return code.co_varnames[isinstance(fun, types.MethodType) : code.co_argcount] if code is not None else ()
 
 
-def made(fun: Any) -> FunctionObject:
+def function_object(fun: Any) -> FunctionObject:
     """How `fun` came to be. Runs no code of the user's."""
     found: list[Capture] = []
     wrappers: list[str] = []

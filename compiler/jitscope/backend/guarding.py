@@ -25,7 +25,7 @@ def guard(kind: str, what: Callable[[], str], explicit: bool = False) -> None:
     level = config.value_of(f"transfer_guard_{kind}") or config.value_of("transfer_guard") or "allow"
     name, advice = _WORDS[kind]
     if level == "disallow_explicit" or (level == "disallow" and not explicit):
-        line = source.told(call_sites.here(), ", in ")
+        line = source.position_text(call_sites.here(), ", in ")
         too = ", which disallow_explicit forbids, too" if level == "disallow_explicit" else ""
         refused = f"INVALID_ARGUMENT: Disallowed {name} transfer of {what()}{line}"
         raise JaxRuntimeError(with_advice(refused, f"{advice} moves it explicitly{too}"))

@@ -108,7 +108,7 @@ class ArrayInLayout(Array):
         return client.pointer(self.memory)
 
 
-def arranged(array: Array, layout: Layout) -> Array:
+def with_layout(array: Array, layout: Layout) -> Array:
     """The array over memory of that layout."""
     return array if layout.is_default else ArrayInLayout(array.buf, array.aval, layout)
 
@@ -142,7 +142,7 @@ def in_order(array: Array, layout: Layout, always: bool = False) -> Array:
     if not always and _same(layout_of(array.memory), layout):
         return array
     buf = array.buf if layout.is_default else reordered(array.memory, physical(array.aval), layout)
-    return arranged(Array(buf, array.aval), layout_of(buf))
+    return with_layout(Array(buf, array.aval), layout_of(buf))
 
 
 def _same(one: Layout, other: Layout) -> bool:
@@ -272,5 +272,5 @@ def _result(x: Any, made: Layout, asked: Any) -> Any:
     """A result in the order asked for. (XLA gives an argument that is a result, too, in its own.)"""
     if type(x) is not Array:
         return x
-    x = arranged(x, made)
+    x = with_layout(x, made)
     return in_order(x, asked) if isinstance(asked, Layout) else x

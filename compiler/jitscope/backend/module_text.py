@@ -10,7 +10,7 @@ from typing import Any
 from ..xla import mlir
 
 
-def told(module: Any, name: str, devices: int, results: Sequence[str]) -> Any:
+def jitted_module(module: Any, name: str, devices: int, results: Sequence[str]) -> Any:
     """The module of a jitted function `name`, which runs on so many devices and gives `results`, with what JAX says of it."""
     ir = mlir.bindings().ir
     with module.context, mlir.location():

@@ -32,7 +32,7 @@ from .array import Array, device_for, is_put, one_device, placed
 from .compile import Program, compile_jaxpr, lower_closed, options_of
 from .input_layouts import as_they_lie, check_orders, orders_asked, orders_of, run, seen_in_rows
 from .memory import ReferenceProgram
-from .module_text import told
+from .module_text import jitted_module
 from .placement import checked_sharding, layouts_text
 from .rewrite_notes import rewrites_of
 from .tracing import traced_for
@@ -391,7 +391,7 @@ class LoweredStage(_Stage):
     def _told(self, module: Any) -> Any:
         device = self._stage._device
         names = ["result" + path for path in tree.leaf_paths(self.out_tree.unflatten([0] * self.out_tree.num_leaves))]
-        return told(module, self.fun_name, len(device.group.devices) if type(device) is Spread else 1, names)
+        return jitted_module(module, self.fun_name, len(device.group.devices) if type(device) is Spread else 1, names)
 
     def compiler_ir(self, dialect: str | None = None) -> Any:
         """The program as an object of XLA's own bindings: an MLIR module ("stablehlo", also None) or an XlaComputation ("hlo"), which

@@ -24,7 +24,7 @@ from ..core.varying import manual
 from ..named_tuple import NamedTuple
 from .arguments import Arguments
 from .caches import TraceEntry
-from .function_objects import made
+from .function_objects import function_object
 from .retrace import Retrace
 from .signature import ANY_DEVICE, Leaf, Signature, message_of, options_text
 
@@ -203,7 +203,7 @@ def _signature(
         _structure(arguments.in_tree),
         caches.cleared,
         caches.dropped,
-        made(function._fun),
+        function_object(function._fun),
     )
 
 

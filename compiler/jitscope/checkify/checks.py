@@ -250,4 +250,4 @@ def check_error(error: Error) -> None:
 
 def written_at(where: source.Position | None) -> str:
     """The user's line, behind a message."""
-    return source.told(where, " (", ")")
+    return source.position_text(where, " (", ")")

@@ -205,7 +205,7 @@ def advice_on_types(before: Sequence[int], after: Sequence[int]) -> str:
 def made_in(closed: ClosedJaxpr, atom: Any) -> str:
     """Where a result was computed, in words; empty if it is an argument or not known."""
     eqn = _maker(closed, atom)
-    return "" if eqn is None else source.told(place_made(closed, atom), f", by {eqn.primitive.name} in ")
+    return "" if eqn is None else source.position_text(place_made(closed, atom), f", by {eqn.primitive.name} in ")
 
 
 def place_made(closed: ClosedJaxpr, atom: Any) -> source.Position | None:

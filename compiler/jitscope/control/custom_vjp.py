@@ -210,7 +210,7 @@ def _as_varying(ct: Any, aval: ShapedArray) -> Any:
 
 def no_forward_mode(name: str) -> TypeError:
     """The error for a forward derivative of a custom_vjp function."""
-    line = source.told(call_sites.here(), "\n  It is called in ")
+    line = source.position_text(call_sites.here(), "\n  It is called in ")
     return TypeError(
         with_advice(
             f"forward-mode differentiation (jvp, jacfwd, linearize's linear function) does not work through {name}, a custom_vjp "

@@ -82,7 +82,7 @@ class LinearSolve(HigherOrder):
         own, b = _parts(args, consts)
         jaxprs = Parts(**programs)
         if jaxprs.transpose_solve is None:
-            line = source.told(call_sites.here(), "\n  it is called in ")
+            line = source.position_text(call_sites.here(), "\n  it is called in ")
             raise TypeError(
                 "reverse-mode differentiation through custom_linear_solve solves with the transpose, and it was given neither "
                 f"transpose_solve nor symmetric=True.{line}"

@@ -232,7 +232,7 @@ class Ref(Reference):
                 return f"was passed in as the {cell.trace.origin(cell.var).split(' of ')[0]}"
             made = next((e for e in cell.trace.eqns if cell.var in e.outvars), None)
             where = call_sites.user_position(made.traceback) if made is not None else None
-            return source.told(where, "was created on ") or "was made inside"
+            return source.position_text(where, "was created on ") or "was made inside"
         return "was made outside of the function"
 
 

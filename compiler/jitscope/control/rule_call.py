@@ -146,7 +146,7 @@ def _is_above(x: Any, trace: Trace) -> bool:
 
 def closed_over(name: str) -> UnexpectedTracerError:
     """The error for a function that captures a value its rules should have known of."""
-    line = source.told(call_sites.here(), " It is called in ")
+    line = source.position_text(call_sites.here(), " It is called in ")
     return UnexpectedTracerError(
         with_advice(
             f"{name}, a function with derivative rules of its own, captures a value that is being differentiated or mapped.{line}\n"

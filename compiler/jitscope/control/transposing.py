@@ -96,7 +96,7 @@ class LinearFunction:
 
     def _not_linear(self, eqn: JaxprEqn | None) -> TypeError:
         where = call_sites.user_position(eqn.traceback) if eqn is not None else None
-        line = source.told(where, "\n  the derivative depends on the argument in ")
+        line = source.position_text(where, "\n  the derivative depends on the argument in ")
         return TypeError(
             with_advice(
                 f"linear_transpose needs a function that is linear in its arguments, and {self.name} is not.{line}",

@@ -94,7 +94,7 @@ class While(HigherOrder):
 
     def transpose(self, cts, /, *args, cond_jaxpr, body_jaxpr, **params):
         where = call_sites.here()
-        line = source.told(where, "\n  the loop is in ")
+        line = source.position_text(where, "\n  the loop is in ")
         error = ValueError(
             with_advice(
                 "reverse-mode differentiation (grad, vjp) does not work through while_loop, or fori_loop with bounds known only "

@@ -216,7 +216,7 @@ MOST_BYTES = 2**62
 
 def too_large(shape: Shape, dtype: Any) -> MemoryError:
     """The error for an array that is larger than any memory."""
-    place = source.told(call_sites.here(), ", in ")
+    place = source.position_text(call_sites.here(), ", in ")
     return MemoryError(
         f"an array of shape ({', '.join(map(str, shape))}{',' * (len(shape) == 1)}) and dtype {dtypes.short_name(dtype)} is larger "
         f"than any memory: a size in it is wrong, or a product of sizes{place}"

@@ -198,7 +198,7 @@ class Primitive:
     def missing(self, rule: str) -> NotImplementedError:
         """The error for a rule that the operation does not have, to be raised; its `missing_rule` is the rule's name."""
         error = NotImplementedError(
-            f"primitive {self.name!r} has no {rule} rule{source.told(call_sites.here(), ' (', ')')}"
+            f"primitive {self.name!r} has no {rule} rule{source.position_text(call_sites.here(), ' (', ')')}"
         )
         error.missing_rule = rule  # pyright: ignore[reportAttributeAccessIssue]
         return error

@@ -136,7 +136,7 @@ def file_name(file: str) -> str:
     return next(filter(None, (name(file) for name in cell_names)), None) or os.path.basename(file)
 
 
-def told(where: Position | None, before: str, after: str = "") -> str:
+def position_text(where: Position | None, before: str, after: str = "") -> str:
     """A position as messages tell it, `line 3 of f: y = sin(x)`, between other words; nothing where it is not known."""
     return f"{before}line {where.line} of {where.function}: {where.text.strip()}{after}" if where else ""
 

@@ -32,7 +32,7 @@ from ..ops.rng import random_wrap_p
 from ..xla import client
 from ..xla.cpu_tuning import FILLED_BY_NUMPY
 from ._ufunc import describe
-from .dtypes import made, on_device, over_mesh, requested
+from .dtypes import array_of, on_device, over_mesh, requested
 from .joining import stack
 from .operands import cast, checked, real_if_needed, scalar_of, shape_of
 from .structure import array_operand, with_new_axes
@@ -105,7 +105,7 @@ def asarray(
         if isinstance(a, Array):
             return a  # pyright: ignore[reportReturnType]
         if type(a) is np.ndarray and a.dtype.names is None and dtypes.is_supported(a.dtype):
-            return made(a, given=True)
+            return array_of(a, given=True)
     return array(a, dtype, copy=bool(copy), order=order or "K", device=device)
 
 
@@ -142,7 +142,7 @@ def _scalar(x: Any, to: Any) -> Any:
         return _number(x) if evaluating() else array_operand("array", x)
     exact = type(x) in (int, float) and dtypes.is_integer(to)  # then NumPy checks the range
     value = np.asarray(x, to)[()] if exact else scalar_of(x, to, False)
-    return made(value, given=True)
+    return array_of(value, given=True)
 
 
 def _number(x: Any) -> Any:
@@ -162,19 +162,19 @@ def _from_numpy(x: np.ndarray, to: Any, given: type = np.ndarray) -> Any:
                 f"array: a value of type {class_name(given)} is no array, no number and no sequence of those"
             )
         x = x.astype(to)  # numbers in objects or texts: NumPy reads them where it is told as what
-    return made(x if to is None else real_if_needed(x, to).astype(to, copy=False), given=True)
+    return array_of(x if to is None else real_if_needed(x, to).astype(to, copy=False), given=True)
 
 
 def _from_sequence(x: Any, to: Any) -> Any:
     leaves = tree.leaves(x, is_leaf=lambda item: item is None)
     if not leaves:
-        return made(np.asarray(x, default_float() if to is None else to), given=True)
+        return array_of(np.asarray(x, default_float() if to is None else to), given=True)
     kinds = set(map(type, leaves))
     for leaf in leaves if complex in kinds else ():
         refuse_complex("array", leaf, to)
     if kinds <= {bool, int, float, complex}:
         to = to or promote(*[(dtypes.python_dtype(k), k is not bool) for k in kinds])[0]
-        return made(_built(x, to), given=True)
+        return array_of(_built(x, to), given=True)
     if type(None) in kinds:
         raise ValueError("array: a sequence holds None, which is not a number")
     avals = [checked("array", leaf, i)[1] for i, leaf in enumerate(leaves)]
@@ -187,7 +187,7 @@ def _from_sequence(x: Any, to: Any) -> Any:
                 f"array: the members of the sequence differ in shape: {', '.join(map(str, sorted(shapes)))}"
             )
         return stack(members)
-    return made(_built(_on_host(x), to), given=True)
+    return array_of(_built(_on_host(x), to), given=True)
 
 
 def _unknown(leaf: Any) -> bool:

@@ -80,7 +80,7 @@ class ScalarType(type):
                 if type(leaf) is complex:
                     raise TypeError(f"{cls.__name__}: the complex number {leaf!r} is no real one: take its real part")
         value = np.asarray(given, canonicalize(cls.dtype) if exact else None)
-        return made(real_if_needed(value, cls.dtype).astype(requested(cls.dtype, cls.__name__)), given=True)
+        return array_of(real_if_needed(value, cls.dtype).astype(requested(cls.dtype, cls.__name__)), given=True)
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, cls.dtype.type)
@@ -193,7 +193,7 @@ def on_device(x: Any, device: Any) -> Any:
     return x if device is None or isinstance(x, Tracer) else by_device(placed(x, device))
 
 
-def made(values: Any, device: Any = None, given: bool = False) -> Any:
+def array_of(values: Any, device: Any = None, given: bool = False) -> Any:
     """NumPy's values as an array; while operations are recorded, as a constant of theirs. `given`: the user gave the values, a
     function of the library computed them otherwise."""
     if (trace := capturing()) is not None:

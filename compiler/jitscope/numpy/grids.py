@@ -19,7 +19,7 @@ from ..ops.linear import add_p, convert, mul_p, reshape, sub_p, where as choose
 from ._ufunc import kind_of
 from .arithmetic import remainder
 from .creation import asarray, full_like
-from .dtypes import made, requested
+from .dtypes import array_of, requested
 from .joining import concatenate
 from .operands import checked, number_like, operands, scalar_of, shape_of
 from .ranges import arange, linspace
@@ -50,7 +50,7 @@ class _Grid:
             grid = (np.ogrid if self.sparse else np.mgrid)[key]
         except TracerArrayConversionError as error:
             raise ConcretizationTypeError(str(error)) from None
-        return list(map(made, grid)) if isinstance(grid, tuple) else made(grid)
+        return list(map(array_of, grid)) if isinstance(grid, tuple) else array_of(grid)
 
 
 mgrid, ogrid = _Grid(False), _Grid(True)

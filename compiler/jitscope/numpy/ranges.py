@@ -29,7 +29,7 @@ from ..ops.linear import (
 )
 from ..symbolic.dimension import Dim, is_dimension, max_dim
 from .creation import asarray
-from .dtypes import made, requested
+from .dtypes import array_of, requested
 from .operands import (
     broadcast,
     broadcast_shape,
@@ -94,7 +94,7 @@ def arange(
         low, high = 0, low
     by = 1 if by is None else by
     if type(low) is type(high) is type(by) is int and dtype is None and by and _on_host():
-        return made(_integers(low, high, by, dtypes.default_int()), device)
+        return array_of(_integers(low, high, by, dtypes.default_int()), device)
     typed = [checked("arange", v)[1] for v in (low, high, by)]
     if any(a.shape for a in typed):
         raise ValueError(f"arange takes numbers, not {', '.join(a.short() for a in typed if a.shape)}")
@@ -111,7 +111,7 @@ def arange(
     if any(isinstance(x, Dim) for x in (low, high, by)):
         return _symbolic(low, high, by, to)
     if _on_host() or not (dtypes.is_integer(to) or (by == 1 and low == 0)):
-        return made(np.arange(low, high, by).astype(to), device)
+        return array_of(np.arange(low, high, by).astype(to), device)
     if not dtypes.is_integer(to):
         return iota(to, (max(0, math.ceil(high)),))
     size = max(0, -(-(int(high) - int(low)) // int(by)))
@@ -215,7 +215,7 @@ def linspace(
         and dtype is None
         and not (axis or retstep)
     ):
-        return made(_of_numbers(start, stop, num, bool(endpoint), settings()), device)  # pyright: ignore[reportArgumentType]
+        return array_of(_of_numbers(start, stop, num, bool(endpoint), settings()), device)  # pyright: ignore[reportArgumentType]
     num = integer("linspace", num, "num")
     if num < 0:
         raise ValueError(f"linspace: num must not be negative, it is {num}")
@@ -232,12 +232,12 @@ def linspace(
             work,
             to,
         )
-        out = made(values, device)
+        out = array_of(values, device)
     else:
         out, distance = _linspace(start, stop, num, parts, endpoint, work, to, axis), None
     if not retstep:
         return out
-    return out, made(distance) if distance is not None else (asarray(stop, work) - asarray(start, work)) / parts
+    return out, array_of(distance) if distance is not None else (asarray(stop, work) - asarray(start, work)) / parts
 
 
 _NUMBERS = (int, float)
@@ -308,7 +308,7 @@ def logspace(
     to = work if dtype is None else requested(dtype, "logspace")
     if _all_concrete(low, high, root) and not dtypes.is_complex(work):
         num = integer("logspace", num, "num")
-        return made(np.logspace(float(low), float(high), num, endpoint, float(root)).astype(to))
+        return array_of(np.logspace(float(low), float(high), num, endpoint, float(root)).astype(to))
     return convert(asarray(root, work) ** linspace(low, high, num, endpoint, axis=axis), to)
 
 
@@ -330,7 +330,7 @@ def geomspace(
         raise ValueError(f"geomspace: num must not be negative, it is {num}")
     if _all_concrete(low, high) and not dtypes.is_complex(to) and float(low) * float(high) > 0:
         one_axis("geomspace", axis, 1)
-        return made(np.geomspace(float(low), float(high), num, endpoint=endpoint).astype(to))
+        return array_of(np.geomspace(float(low), float(high), num, endpoint=endpoint).astype(to))
     return _geomspace(low, high, num, bool(endpoint), to, axis)
 
 
@@ -398,5 +398,5 @@ def indices(
     to = np.dtype(dtypes.default_int()) if dtype is None else requested(dtype, "indices")
     grids: Any = np.indices(shape, sparse=sparse)
     if sparse:
-        return tuple(made(g.astype(to)) for g in grids)
-    return made(grids.astype(to))
+        return tuple(array_of(g.astype(to)) for g in grids)
+    return array_of(grids.astype(to))

@@ -18,7 +18,7 @@ from ..ops.linear import add_p, convert, pad_p, reshape, scalar_zero, slice_in_d
 from ..symbolic.dimension import is_symbolic_dim
 from ._ufunc import describe
 from .creation import zeros
-from .dtypes import made, requested
+from .dtypes import array_of, requested
 from .operands import broadcast, check_whole, checked, integer, one_axis, scalar_of, shape_of
 from .structure import array_operand, moveaxis
 
@@ -48,7 +48,7 @@ def eye(
         raise ValueError(f"eye: k must be an integer, not {k!r}")
     k = integer("eye", k, "k")
     if evaluating():
-        return made(np.eye(rows, columns, k, to), device)
+        return array_of(np.eye(rows, columns, k, to), device)
     row, column = rows_and_columns(shape, k)
     return convert(eq_p(row, column), to)
 
@@ -84,7 +84,7 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike | None = None
         return triangle("tri", shape, k, ge_p, to)
     k = integer("tri", k, "k")
     if evaluating():
-        return made(np.tri(rows, columns, k).astype(to))
+        return array_of(np.tri(rows, columns, k).astype(to))
     return convert(ge_p(*rows_and_columns(shape, k)), to)
 
 
@@ -121,14 +121,14 @@ def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array
     """Row and column numbers, two vectors, of the elements on and below the k-th diagonal of an array [n, m] (None: [n,
     n])."""
     rows, columns = np.tril_indices(*_matrix("tril_indices", n, k, m))
-    return made(rows), made(columns)
+    return array_of(rows), array_of(columns)
 
 
 def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array]:
     """Row and column numbers, two vectors, of the elements on and above the k-th diagonal of an array [n, m] (None: [n,
     n])."""
     rows, columns = np.triu_indices(*_matrix("triu_indices", n, k, m))
-    return made(rows), made(columns)
+    return array_of(rows), array_of(columns)
 
 
 def diag_indices(n: int, ndim: int = 2) -> tuple[Array, ...]:
@@ -136,7 +136,7 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[Array, ...]:
     negative numbers."""
     if integer("diag_indices", n, "n") < 0 or integer("diag_indices", ndim, "ndim") < 0:
         raise ValueError(f"diag_indices: n and ndim must not be negative, they are {n} and {ndim}")
-    return (made(np.arange(n)),) * ndim
+    return (array_of(np.arange(n)),) * ndim
 
 
 def tril_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Array, Array]:

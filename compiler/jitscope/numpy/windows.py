@@ -13,7 +13,7 @@ from ..eager.functions import eager_jit
 from ..ops.linear import convert
 from ._ufunc import describe
 from .creation import asarray
-from .dtypes import made
+from .dtypes import array_of
 from .operands import checked, integer
 from .ranges import linspace
 from .special import i0
@@ -37,7 +37,7 @@ def _points(name: str, M: Any) -> int:
 def _window(name: str, doc: str) -> Window:
     def fun(M: int) -> Any:
         values = getattr(np, name)(_points(name, M))
-        return made(values.astype(dtypes.default_float()))
+        return array_of(values.astype(dtypes.default_float()))
 
     return describe(
         fun,

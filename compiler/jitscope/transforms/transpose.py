@@ -121,7 +121,7 @@ def _transposed_along_mesh(eqn: JaxprEqn, cts: Sequence[Any], args: Sequence[Any
 
 
 def _not_linear(eqn: JaxprEqn) -> TypeError:
-    line = source.told(call_sites.user_position(eqn.traceback), " (", ")")
+    line = source.position_text(call_sites.user_position(eqn.traceback), " (", ")")
     return TypeError(
         f"the backward pass met {eqn.primitive.name} of two values that both depend on what is differentiated or transposed"
         f"{line}. That is not linear: a derivative rule must be linear in the tangents, and linear_transpose takes a linear "

@@ -124,7 +124,7 @@ def block_until_ready(bufs: list[Buffer]) -> None:
         if processes.joined is None or all(buf.is_ready() for buf in bufs):
             xc.batched_block_until_ready(bufs)
         else:
-            processes.asked(partial(xc.batched_block_until_ready, bufs))
+            processes.answer_of(partial(xc.batched_block_until_ready, bufs))
     except RuntimeFailure as error:
         raise translate(error) from None
 

@@ -50,7 +50,7 @@ def _sort_out() -> None:
     while _under_way:
         token = _under_way.popleft()
         try:
-            processes.asked(partial(_wait, [token]), (), processes.GRACE)
+            processes.answer_of(partial(_wait, [token]), (), processes.GRACE)
         except TimeoutError:
             _never.append(token)
 
@@ -133,7 +133,7 @@ class Together:
             oldest = [
                 _under_way.popleft() for _ in range(AHEAD // 2)
             ]  # several in one question: each takes as long as a short run
-            processes.asked(partial(_wait, oldest))
+            processes.answer_of(partial(_wait, oldest))
         results = self.run(bufs)
         if hasattr(results, "consume_token"):
             _under_way.append(results.consume_token())

@@ -93,7 +93,7 @@ def join(
             address, number, init_timeout=_LONG, shutdown_timeout=shutdown_timeout, heartbeat_timeout=heartbeat,
             shutdown_on_destruction=False, use_compression=True,
         )  # fmt: skip
-        asked(client.connect, seconds=timeout)
+        answer_of(client.connect, seconds=timeout)
     except (RuntimeError, TimeoutError) as error:
         _unfinished.append((service, client))
         raise XlaError(f"not all of the {count} processes came to {address} within {timeout} s: {error}") from None
@@ -133,7 +133,7 @@ def waited(
         pause(since)
 
 
-def asked(call: Callable[[], Any], others: Sequence[int] | None = None, seconds: float | None = None) -> Any:
+def answer_of(call: Callable[[], Any], others: Sequence[int] | None = None, seconds: float | None = None) -> Any:
     """What `call` gives, which waits for other processes. Raises as `waited`, and what it raises."""
     found: list[Any] = []
     failed: list[BaseException] = []
@@ -232,7 +232,7 @@ def hear(what: str, said: str, others: Sequence[int]) -> dict[int, str]:
         left = max(1, int(1000 * (start + joined.patience - time.monotonic())))
         try:
             if other != joined.number:
-                found[other] = asked(
+                found[other] = answer_of(
                     partial(joined.client.blocking_key_value_get, f"jitscope/{what}/{other}", left), [other]
                 )
         except RuntimeFailure as error:
@@ -261,7 +261,7 @@ def meet(name: str, seconds: float, others: Sequence[int] | None = None) -> None
     start = time.monotonic()
     try:
         barrier = joined.client.wait_at_barrier
-        asked(lambda: barrier(name, int(seconds * 1000), None if others is None else list(others)), others)
+        answer_of(lambda: barrier(name, int(seconds * 1000), None if others is None else list(others)), others)
     except RuntimeFailure as error:
         waited = time.monotonic() - start
         raise XlaError(
@@ -278,7 +278,7 @@ def agree(numbers: Sequence[int], seconds: float | None = None) -> list[int]:
     turn = now.turns[tuple(group)] = now.turns.get(tuple(group), 0) + 1
 
     def living() -> list[int]:
-        return sorted(asked(partial(now.client.get_live_nodes, group), [], seconds))
+        return sorted(answer_of(partial(now.client.get_live_nodes, group), [], seconds))
 
     # `watch` asks this, too, so an answer does not say that the others are here: they meet at a place named by what they heard. Who
     # heard of one death more is at another place, and nobody passes this one: it waits for who is gone.
@@ -287,7 +287,7 @@ def agree(numbers: Sequence[int], seconds: float | None = None) -> list[int]:
         while True:
             place = f"jitscope/agree/{turn}/{group}/{alive}"
             try:
-                asked(partial(now.client.wait_at_barrier, place, _LONG * 1000, alive), [], seconds)
+                answer_of(partial(now.client.wait_at_barrier, place, _LONG * 1000, alive), [], seconds)
                 return alive
             except RuntimeFailure:
                 before, alive = alive, living()

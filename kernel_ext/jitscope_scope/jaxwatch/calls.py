@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from jitscope.backend.function_objects import made
+from jitscope.backend.function_objects import function_object
 
 from ..observe import made_by
 from . import private
@@ -60,4 +60,6 @@ class Calls:
 
 def _title(function: Any) -> str:
     """A function's name, with the transformations that made it: "grad of f"."""
-    return made_by.named(fun_name(function), made_by.of_wrappers(made(function).wrappers, definition(function)))
+    return made_by.named(
+        fun_name(function), made_by.of_wrappers(function_object(function).wrappers, definition(function))
+    )

@@ -36,7 +36,9 @@ class LibraryArguments(NamedTuple):
     classes: tuple[tuple[str, str], ...] = ()
 
 
-def handed(frame: FrameType | None, leaves: Sequence[Any], by_name: Collection[str]) -> LibraryArguments | None:
+def users_arguments(
+    frame: FrameType | None, leaves: Sequence[Any], by_name: Collection[str]
+) -> LibraryArguments | None:
     """What the user gave, from the frames above a listener; None where no library stands between the user and jax, or the leaves are not
     found with it. `by_name` are the arguments that jax was given by name."""
     for function, args, kwargs in _libraries(frame):

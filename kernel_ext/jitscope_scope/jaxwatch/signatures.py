@@ -12,14 +12,14 @@ from types import FrameType
 from typing import Any
 
 from jitscope.backend.contents import numbers_in, parts_of_partial
-from jitscope.backend.function_objects import FunctionObject, bound_to, made
+from jitscope.backend.function_objects import FunctionObject, bound_to, function_object
 from jitscope.backend.signature import BY_NAME, Leaf, Signature, Static, is_hashable, short_repr
 from jitscope.core.words import cut
 
 from ..observe.stacks import is_installed
 from . import private
 from .layouts import layout_text
-from .library_arguments import handed, of_lifted, wrapped
+from .library_arguments import of_lifted, users_arguments, wrapped
 from .private import TracedCall
 from .programs import CallArguments
 from .translating import OtherAval, aval_of, one_line
@@ -51,7 +51,7 @@ class Call:
         fun, info = entered.fun, entered.info
         self.function = fun_name(fun)
         runs = written(entered, frame)
-        self.made, bundled = made(runs), runs is not fun
+        self.made, bundled = function_object(runs), runs is not fun
         args, kwargs, statics = _parted(entered)
         with_paths, structure = tree.tree_flatten_with_path((tuple(args.values()), kwargs))
         given = _parameters(fun, entered.args)
@@ -64,7 +64,7 @@ class Call:
             own = of_lifted(lifted.module, paths, entered.kwargs)
             self.own_result, self.returned = private.LIFTED_RESULT, private.LIFTED_RETURNED
         else:
-            own = handed(frame, [leaf for _, leaf in with_paths], entered.kwargs)
+            own = users_arguments(frame, [leaf for _, leaf in with_paths], entered.kwargs)
             self.own_result = private.own_result(fun)
             self.returned = _returned(fun, list(args), [path for path, _ in with_paths], own.names, tree) if own else {}
         static = tuple(_static(name, value, bundled, own is not None) for name, value in statics if is_hashable(value))

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from jitscope.backend.caches import Tally, TraceEntry
 from jitscope.backend.disk.answer import Answer
-from jitscope.backend.function_objects import made
+from jitscope.backend.function_objects import function_object
 from jitscope.backend.signature import message_of, short_repr
 from jitscope.core import call_sites, notices, records, source
 from jitscope.core.errors import Unavailable
@@ -301,7 +301,7 @@ class Watcher:
         if "backward pass" in made_by.of_stack(sys._getframe()):
             return []
         if (fun := private.jitted(made_by.below_users(sys._getframe()))) is not None:
-            return [made(fun).wrappers]
+            return [function_object(fun).wrappers]
         at = defined and (defined.file, defined.line)
         same = [one for one in self._traces.values() if one.position and (one.position.file, one.position.line) == at]
         return list(dict.fromkeys(one.call.made.wrappers for one in same if one.call.function == name))

@@ -11,7 +11,7 @@ from jitscope.backend.signature import ANY_DEVICE, BY_NAME, Leaf, Signature, Sta
 from jitscope.core.words import listed, root_of
 from jitscope.named_tuple import NamedTuple
 
-from .structures import apart, call_of, changed, classes, in_place_of_containers, told
+from .structures import apart, call_of, changed, classes, in_place_of_containers, structure_text
 
 
 __all__ = ["Difference", "differences", "strong_number"]
@@ -311,7 +311,9 @@ def _leaves(old: Signature, new: Signature, known: set[str]) -> list[Difference]
         numbers = changed_numbers(old.held, new.held)
         detail = f"{STATIC_DATA} of its nodes{numbers or ' is not equal, though it prints alike'}"
         root = _common_root(list(after)) or _ALL
-        of_structure = [Difference("tree structure", root, told(old, root), told(new, root), detail)]
+        of_structure = [
+            Difference("tree structure", root, structure_text(old, root), structure_text(new, root), detail)
+        ]
     of_arrays = [one for path in after if path in before for one in _leaf(before[path], after[path])]
     return of_arrays + of_structure if before.keys() == after.keys() else of_structure + of_arrays
 
@@ -334,7 +336,7 @@ def _structures(
         return [Difference("tree structure", root, *sides, f"{STATIC_DATA}{alike}")]
     part = "call form" if _form(old) != _form(new) else "tree structure"
     argument = root if part == "tree structure" else ""
-    return [Difference(part, root, told(old, argument), told(new, argument), detail)]
+    return [Difference(part, root, structure_text(old, argument), structure_text(new, argument), detail)]
 
 
 STATIC_DATA = "static data"

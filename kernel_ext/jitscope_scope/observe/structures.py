@@ -67,7 +67,7 @@ def call_of(signature: Signature) -> Call | None:
     return _read(signature.tree)
 
 
-def told(signature: Signature, root: str = "") -> str:
+def structure_text(signature: Signature, root: str = "") -> str:
     """The structure of all arguments, `w and x by position, scale={'a', 'b'} by name`, or of one, `{'a', 'b'}`."""
     call = call_of(signature)
     if call is None:

@@ -54,7 +54,7 @@ def test_an_entry_is_what_was_put_in():
     entry = disk_entry.unpack(WHOLE, KEY.name)
     assert entry.unpack_lowered()() == b"bytecode" * 20 and entry.executable == b"machine code" * 50
     assert entry.head.seconds == 1.5 and entry.head.size == len(WHOLE)
-    told = disk_entry.told(entry.text)
+    told = disk_entry.description_of(entry.text)
     assert told["function"] == "f" and told["parts"] == KEY.parts and -1 < told["made"] - MADE < 60
 
 
@@ -62,11 +62,11 @@ def test_an_entry_is_what_was_put_in():
 def test_the_text_of_an_entry_is_json(function, parts):
     data = disk_entry.pack(disk_key.Key(*KEY.name, parts), function, 1.0, b"", b"", 0)
     text = disk_entry.unpack(data, KEY.name).text
-    assert disk_entry.told(text) == {**json.loads(text), "function": function, "parts": parts}
+    assert disk_entry.description_of(text) == {**json.loads(text), "function": function, "parts": parts}
 
 
 def test_names_that_are_no_unicode_are_kept():
-    told = disk_entry.told(disk_entry.unpack(disk_entry.pack(KEY, "f\udc80", 1.0, b"", b"", 0)).text)
+    told = disk_entry.description_of(disk_entry.unpack(disk_entry.pack(KEY, "f\udc80", 1.0, b"", b"", 0)).text)
     assert told["function"] == "f\udc80"
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from . import kinds, types
 from .compilation import Instruments
 from .fields import Form, entries, fields, is_record, items, optional
-from .rules import RULES, found
+from .rules import RULES, value_text
 
 
 class DocumentError(ValueError):
@@ -19,10 +19,10 @@ class DocumentError(ValueError):
 def validate(document: object) -> None:
     """Raise `DocumentError` with the path of the first wrong field unless `document` has the form of its kind."""
     if not isinstance(document, dict):
-        raise DocumentError(f"a document is a dict, not {found(document)}")
+        raise DocumentError(f"a document is a dict, not {value_text(document)}")
     kind = document.get("kind")
     if not isinstance(kind, str) or kind not in kinds():
-        raise DocumentError(f"kind: expected one of {', '.join(kinds())}; found {found(kind)}")
+        raise DocumentError(f"kind: expected one of {', '.join(kinds())}; found {value_text(kind)}")
     form = types()[kind]
     import msgspec  # only who checks pays for it
 
@@ -41,12 +41,12 @@ def problems(form: Form, value: Any, path: str) -> Iterator[str]:
     if value is None:
         return
     if form is float and not math.isfinite(value):
-        yield f"{path}: expected a finite number, found {found(value)}"
+        yield f"{path}: expected a finite number, found {value_text(value)}"
     elif is_record(form):
         yield from _problems_of_record(form, value, path)
     elif (inner := items(form)) is not None:
         if not isinstance(value, list):
-            yield f"{path}: expected a list, found {found(value)}"
+            yield f"{path}: expected a list, found {value_text(value)}"
         elif inner not in (str, int):
             for index, item in enumerate(value):
                 yield from problems(inner, item, f"{path}[{index}]")

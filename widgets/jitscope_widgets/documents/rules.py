@@ -26,7 +26,7 @@ from .fusion import DiffRow
 from .recompilations import Matrix
 
 
-def found(value: object) -> str:
+def value_text(value: object) -> str:
     """What was found, for messages."""
     shown = repr(value)
     return f"{type(value).__name__} {shown if len(shown) <= 60 else shown[:60] + '…'}"
@@ -34,7 +34,7 @@ def found(value: object) -> str:
 
 def _quantity_rule(value: Any, path: str) -> Iterator[str]:
     if (value["value"] is None) != (value["origin"] == "unknown"):
-        yield f"{path}: the value is None exactly when the origin is 'unknown'; found {found(value)}"
+        yield f"{path}: the value is None exactly when the origin is 'unknown'; found {value_text(value)}"
 
 
 def _position_rule(value: Any, path: str) -> Iterator[str]:

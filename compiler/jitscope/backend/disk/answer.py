@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...core.words import duration
 from ...named_tuple import NamedTuple
-from .entry import DamagedEntry, told
+from .entry import DamagedEntry, description_of
 
 
 class Answer(NamedTuple):
@@ -42,7 +42,7 @@ def short_name(program: bytes) -> str:
 def differences(text: bytes, parts: dict[str, str]) -> tuple[tuple[str, str, str], ...]:
     """(component, there, here) where the environment in an entry's text is another one."""
     try:
-        there = told(text)["parts"]
+        there = description_of(text)["parts"]
     except DamagedEntry:
         return ()
     names = dict.fromkeys([*parts, *there])

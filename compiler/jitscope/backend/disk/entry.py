@@ -119,7 +119,7 @@ def _quoted(text: str) -> str:
     return f'"{text.translate(_ESCAPES)}"'
 
 
-def told(text: bytes) -> dict[str, Any]:
+def description_of(text: bytes) -> dict[str, Any]:
     """What the text part says: function, made (when), parts (of the environment). Raises Damaged."""
     try:
         found = _json().loads(text)

@@ -8,7 +8,7 @@ from ...core.config import value_of
 from ...named_tuple import NamedTuple
 from ...xla import client
 from .answer import differences, short_name
-from .entry import DamagedEntry, Head, told
+from .entry import DamagedEntry, Head, description_of
 from .folder import default_folder
 from .key import process_parts
 from .store import UNLIMITED, Store
@@ -72,7 +72,7 @@ def folder_in_use() -> str:
 
 def _stored(used: float, head: Head, text: bytes, here: dict[str, str]) -> EntryReport | None:
     try:
-        found: dict[str, Any] = told(text)
+        found: dict[str, Any] = description_of(text)
     except DamagedEntry:
         return None
     parts = found["parts"]

@@ -132,7 +132,7 @@ def another_model(row: Row) -> list[str]:
     return [*values, *(f"the {STATIC_DATA} of {one.path}" for one in data)]
 
 
-def again(row: Row) -> bool:
+def is_repeat(row: Row) -> bool:
     """Whether a row is of something made again that the user's own calls paid for."""
     if row.nested or row.derived or not row.cause or row.what not in ("recompiled", "reused", "compiled"):
         return False
@@ -158,7 +158,7 @@ def groups(rows: Iterable[Row]) -> list[Group]:
     """The groups among rows of the ledger, those that lost most time first."""
     found: dict[tuple[Any, str], Group] = {}
     for row in rows:
-        if again(row):
+        if is_repeat(row):
             group = found.setdefault((row.identity, row.cause), Group(cast("Cause", row.cause)))
             group.rows.append(row)
     for group in found.values():

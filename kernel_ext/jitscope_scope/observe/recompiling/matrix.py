@@ -8,7 +8,7 @@ from jitscope.backend.signature import BY_NAME, Signature, Static
 from jitscope.core.words import cut
 
 from ..ledger import Row
-from ..structures import told
+from ..structures import structure_text
 from .groups import Group
 
 
@@ -90,7 +90,7 @@ def _parts(row: Row, group: Group, objects: _Objects) -> dict[str, str]:
             if capture.name in group.paths
         }
         parts["function"] = f"object {objects.number('function', '', signature.function)}"
-    parts["structure"] = short(told(signature))
+    parts["structure"] = short(structure_text(signature))
     parts |= {name: short(text) for name, text in signature.options if name in group.paths}
     spread = any(leaf.sharding for leaf in signature.leaves)
     return parts | {"device": "those of the mesh" if spread else signature.device, "enable_x64": str(signature.x64)}
