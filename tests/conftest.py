@@ -3,6 +3,7 @@
 import gc
 import os
 import random
+from collections.abc import Iterator
 from pathlib import Path
 
 import hypothesis
@@ -46,6 +47,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         except ValueError as error:
             raise pytest.UsageError(str(error)) from None
         _keep(config, items, [item for item in items if sharding.belongs(item.nodeid, *part)])
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[object]:
+    """What is collected stays: no garbage is searched for meanwhile."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
 
 
 def pytest_collection_finish() -> None:
