@@ -99,6 +99,8 @@ test("many side by side become a few and the rest", () => {
   const labels = model.childrenOf(model.root).map((i) => model.node(i).label);
   assert.equal(labels.length, 2 + 17 + 1);
   assert.ok(labels.includes("+ 43 more"));
+  const fold = model.childrenOf(model.root).find((i) => label(model)(i) === "+ 43 more")!;
+  assert.deepEqual(model.allChildrenOf(fold).map(label(model)), ["18 – 47", "48 – 60"]);
 });
 
 test("folds close no circle: data still flows downwards", () => {

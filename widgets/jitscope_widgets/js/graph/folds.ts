@@ -166,11 +166,28 @@ function foldWide(draft: Draft, children: number[], order: Int32Array, depth: In
     const [most, kept] = isPill(key) ? [MOST_PILLS, KEPT_PILLS] : [MOST_SIDE_BY_SIDE, KEPT_SIDE_BY_SIDE];
     if (row.length <= most) continue;
     const more = row.sort((a, b) => a - b).slice(kept);
-    const members = more.map((item) => children[item]!);
+    const members = parted(
+      draft,
+      more.map((item) => children[item]!),
+      kept,
+      scope,
+    );
     const fold = addFold(draft, `+ ${grouped(more.length)} more`, members, scope);
     for (const item of more) unit[item] = fold;
   }
   return unit;
+}
+
+/** Boxes without edges between them, in parts where they are many; `before` others come first. */
+function parted(draft: Draft, members: number[], before: number, scope: number): number[] {
+  if (members.length <= PART || isPill(draft.nodes[members[0]!]!.kind)) return members;
+  const found: number[] = [];
+  for (let i = 0; i < members.length; i += PART) {
+    const part = members.slice(i, i + PART);
+    const label = `${grouped(before + i + 1)} – ${grouped(before + i + part.length)}`;
+    found.push(part.length > 1 ? addFold(draft, label, part, scope) : part[0]!);
+  }
+  return found;
 }
 
 const isPill = (kind: string): boolean => kind === "input" || kind === "output" || kind === "constant";
