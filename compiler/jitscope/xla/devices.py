@@ -13,7 +13,7 @@ from . import forks
 from .runtime import _jax, xc
 
 
-__all__ = ["Aval", "Client", "Device", "SingleDevice", "all_devices", "aval_of", "cpu_devices", "default_device", "device_count",
+__all__ = ["Aval", "Client", "Device", "SingleDevice", "all_devices", "aval_of", "client_of", "cpu_devices", "default_device", "device_count",
            "device_named", "device_of_sharding", "get_client", "is_device", "named_placement", "set_device_count",
            "sharding_of"]  # fmt: skip
 
@@ -93,6 +93,11 @@ def get_client() -> Any:
     Raises ForkedProcessError in a child forked after the client was made, ValueError for bad environment variables.
     """
     return _client if _client is not None else _make_client()
+
+
+def client_of(device: Any) -> Any:
+    """The client that compiles for a device, or for several: the process's own, but for another library's GPU or TPU."""
+    return get_client() if getattr(device, "platform", "cpu") == "cpu" else device.client
 
 
 def _make_client() -> Any:

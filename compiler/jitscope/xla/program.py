@@ -14,7 +14,7 @@ from .buffers import Order, order_of
 from .callbacks import NUMBER, Runner, answer, calls_python
 from .chains import refuse_long
 from .cpu_tuning import LONG_CHAINS, SHORT_LOOPS_KEPT, SMALL_LOOPS
-from .devices import aval_of, default_device, get_client, sharding_of
+from .devices import aval_of, client_of, default_device, get_client, sharding_of
 from .errors import CompileOptionError, translate
 from .garbage import collect, due
 from .runtime import RuntimeFailure, xc
@@ -299,7 +299,7 @@ def _assignment(device_id: int) -> Any:
 
 
 def _load(module: Any, device: Any, options: Any, callbacks: Sequence[Callable]) -> Any:
-    client = get_client() if type(device) is Spread or device.platform == "cpu" else device.client
+    client = client_of(device)
     try:
         if isinstance(module, str | bytes):
             return to_the_end(lambda: _load_text(client, module, device, options, callbacks))
