@@ -97,3 +97,12 @@ def _same_random_numbers() -> None:
 def root() -> Path:
     """The checkout."""
     return Path(__file__).parents[1]
+
+
+@pytest.fixture
+def every_object() -> Iterator[None]:
+    """What was there before the tests is found by `gc.get_objects`, too, as in a user's process."""
+    gc.unfreeze()
+    yield
+    gc.collect()
+    gc.freeze()

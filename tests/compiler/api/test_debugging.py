@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import inspect
 import threading
 from types import ModuleType
@@ -147,15 +146,6 @@ def test_programs_with_callbacks_are_not_run_again():
 
 class Model:
     pass
-
-
-@pytest.fixture
-def every_object():
-    """The search for what holds a value sees what was there before the tests, too: tests/conftest.py keeps that from it."""
-    gc.unfreeze()
-    yield
-    gc.collect()
-    gc.freeze()
 
 
 @pytest.mark.usefixtures("every_object")

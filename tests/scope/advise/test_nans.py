@@ -18,6 +18,9 @@ from jitscope_widgets import validate
 from tests.programs import lstm, resnet, transformer
 
 
+pytestmark = pytest.mark.usefixtures("every_object")  # a fix is tried on the function that is found for its code
+
+
 def where_log(x):
     return jnp.where(x > 0, jnp.log(x), 0.0).sum()  # where
 
