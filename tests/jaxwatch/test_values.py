@@ -187,6 +187,7 @@ FIXES = {
 }  # fmt: skip
 
 
+@pytest.mark.usefixtures("every_object")
 @pytest.mark.parametrize("case", FIXES.values(), ids=FIXES)
 def test_fixes_of_a_nan_are_run_and_leave_no_trace(watcher, case):
     function, argument, text, right = case
