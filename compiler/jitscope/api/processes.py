@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .. import tree
 from ..xla import client, processes
+from ..xla.errors import XlaError
 
 
 if TYPE_CHECKING:
@@ -90,5 +92,9 @@ def copy_to_host_async(x: T) -> T:
 
 
 def effects_barrier() -> None:
-    """Wait until everything that was started is done. (Programs that call Python are over when the call returns.)"""
-    client.block_until_ready([buf for buf in client.live_buffers() if not client.is_deleted(buf)])
+    """Wait until everything that was started is done. (Programs that call Python are over when the call returns.) Of a computation that failed
+    its result tells, to who reads it."""
+    for buf in client.live_buffers():
+        if not client.is_deleted(buf):
+            with contextlib.suppress(XlaError):
+                client.block_until_ready([buf])

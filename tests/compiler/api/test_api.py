@@ -11,6 +11,7 @@ import pytest
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax, stages
+from jitscope.xla.errors import XlaError
 from tests.compiler.programs import floats, steps
 from tests.oracle import recorded
 
@@ -203,6 +204,15 @@ def test_waiting_for_everything():
     assert x.is_ready()
     tree = {"x": x, "n": 3}
     assert jx.copy_to_host_async(tree) is tree
+
+
+def test_waiting_for_everything_tells_nothing_of_results_that_failed():
+    side = 1 << 24  # 281 TB
+    large = jx.jit(lambda x: jnp.sort(jnp.sin(x * jnp.arange(side))[:, None] * jnp.arange(side // 4), axis=0)[0])
+    with pytest.raises(XlaError, match="not enough memory") as caught:
+        large(2.0)
+    jx.effects_barrier()
+    assert caught.value.__traceback__ is not None, "it holds the result"
 
 
 def test_typeof():
