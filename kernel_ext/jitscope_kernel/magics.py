@@ -260,7 +260,7 @@ class JitscopeMagics(Magics):
     def llvm(self, options: set[str], seen: inspection.Inspection) -> None:
         """Show LLVM's IR of the kernels of a call's program, before and after LLVM's passes. The program is compiled once more for
         that; the function is traced, not run."""
-        if asked := _target(options) or seen.chip:
+        if asked := _target(options) or (seen.chip if "--text" not in options else ""):
             seen.show_on(asked, "code")
         elif "--text" in options:
             output.show_text(seen.llvm)
@@ -271,7 +271,7 @@ class JitscopeMagics(Magics):
     def asm(self, options: set[str], seen: inspection.Inspection) -> None:
         """Show the machine code of the kernels of a call's program, with its loops. The program is compiled once more for LLVM's IR;
         the function is traced, not run. With --target: PTX and LLVM's IR."""
-        if asked := _target(options) or seen.chip:
+        if asked := _target(options) or (seen.chip if "--text" not in options else ""):
             seen.show_on(asked, "code")
         elif "--text" in options:
             output.show_text(seen.asm)

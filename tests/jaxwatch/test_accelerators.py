@@ -12,14 +12,16 @@ import pytest
 
 import jitscope
 from jitscope.core.errors import Unavailable
+from jitscope.xla import client
 from jitscope.xla.hlo_module import computations
+from jitscope.xla.profiler import Run
 from jitscope_scope.jaxwatch import programs
-from jitscope_scope.observe.profiling import document as profiling
+from jitscope_scope.observe.profiling import document as profiling, peaks
 from jitscope_scope.observe.profiling.peaks import Bandwidth, Peaks
 from jitscope_widgets import text, validate
 
 
-GPU = SimpleNamespace(platform="gpu", device_kind="NVIDIA H200")
+GPU = SimpleNamespace(platform="gpu", device_kind="NVIDIA H200", compute_capability="9.0")
 RATES = Peaks(GPU, Bandwidth((1 << 18, 1 << 27), (4e12, 4e12)), float("inf"), 1e-6, 0.0, 0.1, {"f32": 4e14})
 x = jnp.linspace(0.0, 1.0, 256 * 256).reshape(256, 256)
 
@@ -86,3 +88,32 @@ def test_the_chip_that_is_here_compiles_it(on_a_gpu):
     validate(found)
     assert found["sentence"].startswith("Compiled once more by XLA for the NVIDIA H200 of this machine")
     assert not any("autotuner did not run" in remark or "lowered it for" in remark for remark in found["remarks"])
+
+
+OTHERS = {
+    "an older GPU": SimpleNamespace(platform="gpu", device_kind="Tesla V100-SXM2-16GB", compute_capability="7.0"),
+    "a GPU of AMD's": SimpleNamespace(platform="gpu", device_kind="AMD Instinct MI300X", compute_capability="gfx942"),
+}
+
+
+@pytest.mark.parametrize(("device", "count"), [(GPU, 1), *((one, 0) for one in OTHERS.values())])
+def test_tf32_is_told_of_gpus_that_have_it(watcher, monkeypatch, device, count):
+    monkeypatch.setattr(programs.Executable, "accelerator", device)
+    fusion = jitscope.inspect(step)(x).fusion.document
+    validate(fusion)
+    assert fusion["gpu"] == {"name": device.device_kind, "tensor_float": count}
+    assert ("1 product of f32 may be computed in TF32 on NVIDIA H200" in " ".join(text(fusion).split())) == bool(count)
+
+
+def test_of_other_accelerators_no_recordings_are_read(watcher, monkeypatch):
+    monkeypatch.setattr(programs.Executable, "accelerator", SimpleNamespace(platform="tpu", device_kind="TPU v5 lite"))
+    seen = jitscope.inspect(step)(x)
+    assert "gpu" not in seen.fusion.document
+    with pytest.raises(Unavailable, match="runs on TPU v5 lite, of which no recordings are read"):
+        _ = seen.profile
+
+
+def test_where_no_kernel_is_recorded_that_is_said(monkeypatch):
+    monkeypatch.setattr(peaks.profiler, "record_runs", lambda prepare, run, times: [Run(0.0, 1.0, ())] * times)
+    with pytest.raises(Unavailable, match="the profiler recorded no kernels on"):
+        peaks._triad(12, client.default_device())

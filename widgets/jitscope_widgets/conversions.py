@@ -94,10 +94,9 @@ def tensor_float(fusion: FusionDocument) -> str:
     gpu = fusion.get("gpu")
     if not gpu or not gpu["tensor_float"]:
         return ""
-    count = gpu["tensor_float"]
     return (
-        f"{plural(count, 'product')} of f32 {'is' if count == 1 else 'are'} computed in TF32 on {clean(gpu['name'])}: the factors are rounded to "
-        'three digits; with precision "highest" (jax.default_matmul_precision) they are not.'
+        f"{plural(gpu['tensor_float'], 'product')} of f32 may be computed in TF32 on {clean(gpu['name'])}, as XLA does there by default: the factors are "
+        'rounded to three digits then; with precision "highest" (jax.default_matmul_precision) they are not.'
     )
 
 

@@ -93,10 +93,10 @@ class Executable:
         except RuntimeError as error:
             raise translate(error) from None
 
-    def step_by_step(self, lowered: bytes) -> StepByStep:
+    def step_by_step(self, lowered: bytes) -> RawProgram:
         """The program compiled once more, so that a GPU is given its kernels one after the other, and not many at once as a CUDA graph,
         of which the profiler does not tell which is which. `lowered`: its module. Raises XlaError."""
-        return StepByStep(self.compile_anew(lowered, {"xla_gpu_graph_min_graph_size": _NO_GRAPH}))
+        return RawProgram(self.compile_anew(lowered, {"xla_gpu_graph_min_graph_size": _NO_GRAPH}))
 
     @property
     def own_options(self) -> dict[str, Any]:
@@ -120,8 +120,8 @@ _NO_GRAPH = 1_000_000
 """More kernels than a program has."""
 
 
-class StepByStep:
-    """See `Executable.step_by_step`."""
+class RawProgram:
+    """An executable of jax's that was compiled otherwise, to be run and looked at."""
 
     def __init__(self, raw: Any):
         self.raw = raw

@@ -20,6 +20,11 @@ def accelerator_of(row: Row) -> Any:
     return getattr(row.entry.executable, "accelerator", None) if row.entry is not None else None
 
 
+def is_gpu(device: Any) -> bool:
+    """Whether a device is a GPU."""
+    return device.platform in ("gpu", "cuda", "rocm")
+
+
 def name_of(row: Row) -> str:
     """What that is called, such as "NVIDIA H200"; "" where it is none."""
     device = accelerator_of(row)
@@ -27,7 +32,7 @@ def name_of(row: Row) -> str:
 
 
 def tensor_float_products(computations: Sequence[Computation]) -> int:
-    """Products and convolutions of f32 in an optimised program for an NVIDIA GPU that are computed in TF32, since the program does not ask for
+    """Products and convolutions of f32 in an optimised program for an NVIDIA GPU that may be computed in TF32, since the program does not ask for
     more: factors are rounded to 10 bits behind the point. Seen on an H200, where products of 8 to 1,024 rows were off by 3e-4 (rms), and by 3e-7
     with precision "highest"."""
     types = {i.name: i.type for c in computations for i in c.instructions}
@@ -51,10 +56,11 @@ _PRECISE = re.compile(r"operand_precision[=:][{\[](?!default)|\balgorithm[=:](?!
 def gpu_facts(row: Row, computations: Sequence[Computation]) -> Gpu | None:
     """What a fusion document tells of the GPU that a row's program runs on; None where it runs on none."""
     device = accelerator_of(row)
-    if device is None or device.platform not in ("gpu", "cuda"):
+    if device is None or not is_gpu(device):
         return None
-    capable = float(getattr(device, "compute_capability", 0) or 0) >= _TENSOR_FLOAT
-    return {"name": name_of(row), "tensor_float": tensor_float_products(computations) if capable else 0}
+    name = name_of(row)
+    capable = name.startswith("NVIDIA") and float(device.compute_capability) >= _TENSOR_FLOAT
+    return {"name": name, "tensor_float": tensor_float_products(computations) if capable else 0}
 
 
 _TENSOR_FLOAT = 8.0

@@ -13,7 +13,7 @@ from jitscope.core.errors import Unavailable
 from jitscope.xla.choice import Choice
 
 from ..jaxwatch import ask, with_options
-from ..jaxwatch.programs import run as run_raw
+from ..jaxwatch.programs import RawProgram
 from ..observe import ledger
 from ..observe.accelerators import name_of
 from ..observe.rerunning import rerun_of
@@ -72,8 +72,7 @@ class JaxSubject:
         entry = self._asked.row.entry
         if not choice.flags:
             return self._rerun.prepared, self._rerun.run
-        raw = entry.executable.compile_anew(entry.as_given, dict(choice.flags))
-        executable = SimpleNamespace(run=lambda arrays: run_raw(raw, arrays))
+        executable = RawProgram(entry.executable.compile_anew(entry.as_given, dict(choice.flags)))
         rerun = self._rerun._replace(entry=SimpleNamespace(executable=executable))
         return rerun.prepared, rerun.run
 

@@ -121,7 +121,7 @@ class Gpu(TypedDict):
     name: str
     """What the driver calls it: "NVIDIA H200"."""
     tensor_float: int
-    """Products of f32 that are computed in TF32."""
+    """Products of f32 that may be computed in TF32."""
 
 
 class FusionDocument(TypedDict):

@@ -19,7 +19,7 @@ from jitscope.core.words import counted
 from jitscope.xla import client, hlo_module
 from jitscope.xla.hlo_module import Computation
 
-from ..accelerators import accelerator_of
+from ..accelerators import accelerator_of, is_gpu
 from ..calls import CallTree
 from ..cost import Costs, Work
 from ..fusion import Kernels
@@ -78,6 +78,8 @@ def instrument(row: Row, given: CallArguments | None = None, *, limit: float = 2
             "%communication --measure says what collectives take, %timejit how long a run takes"
         )
     accelerator = accelerator_of(row)
+    if accelerator is not None and not is_gpu(accelerator):
+        raise Unavailable(f"{row.function} runs on {accelerator.device_kind}, of which no recordings are read here")
     peaks = peaks_of(accelerator or (client.default_device() if row.library else executable.device))
     module = hlo_module.optimized(executable)
     after = hlo_module.computations(module)

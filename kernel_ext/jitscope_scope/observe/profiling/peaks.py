@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from jitscope.core import dtypes
+from jitscope.core.errors import Unavailable
 from jitscope.xla import client, profiler
 from jitscope.xla.program import Executable
 
@@ -186,4 +187,9 @@ def _best_run(
     run()
     times = int(np.clip(_SECONDS / run(), 3, _MOST))
     runs = profiler.record_runs(lambda: None, run, times)
-    return float(np.quantile([sum(event.seconds for event in each.events) for each in runs], quantile))
+    best = float(np.quantile([sum(event.seconds for event in each.events) for each in runs], quantile))
+    if best <= 0:
+        raise Unavailable(
+            f"the profiler recorded no kernels on {device.device_kind}: it may lack the permission to do so"
+        )
+    return best
