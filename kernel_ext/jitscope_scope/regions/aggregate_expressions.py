@@ -12,7 +12,6 @@ from typing import Any
 
 from . import naming, words
 from .aggregate_state import State
-from .parts import same_functions
 from .structures import (
     Box,
     Function,
@@ -217,7 +216,6 @@ class Expressions(State):
     def _at_top(self, name: str) -> Part:
         if (part := self.roots.at(name)) is not None:
             return part
-        self.roots.tests |= same_functions([name], self.roots.visit, self.ours)
         value = self.roots.visit.values.get(name, self.roots.values.get(name))
         if isinstance(value, FunctionType) and words.of_users(value) and name not in self.bound_in_region:
             return Function(None, value, text=name)
@@ -264,7 +262,6 @@ class Expressions(State):
         if self.hides(owner, name):
             return self.inline(Function(None, of_class(owner, name).fget, owner=owner), [], {})  # type: ignore[attr-defined, union-attr]
         if name in owner.parts:
-            self.roots.needs(owner.parts[name], self.ours)
             return self.roots.reached(owner.parts[name])
         found = of_class(owner, name)
         if isinstance(found, FunctionType):
@@ -304,7 +301,6 @@ class Expressions(State):
         key = self.key(owner, index, scope)
         if key not in owner.parts:
             raise Grows(owner.site) if owner.of is list and owner.site else InWholes(f"{key!r} is not among the parts")
-        self.roots.needs(owner.parts[key], self.ours)
         return self.roots.reached(owner.parts[key])
 
     def key(self, owner: Box, index: ast.expr, scope: Scope) -> object:

@@ -12,7 +12,7 @@ from .structures import Box, Function, Leaf, Part, Roots, Scope
 
 class State(ABC):
     """The state of writing. `copies` says whether parts are copied when they are given a second name, `bound` are the names that the region
-    binds, and `ours` is the name that `jitscope_scope.regions.compiled` has in it."""
+    binds."""
 
     def __init__(
         self,
@@ -20,10 +20,8 @@ class State(ABC):
         bound: set[str],
         definitions: Definitions,
         copies: bool,
-        ours: str,
     ) -> None:
         self.roots, self.bound_in_region, self.definitions, self.copies = roots, bound, definitions, copies
-        self.ours = ours
         self.top = Scope()
         self.scopes = [self.top]
         self.out: list[ast.stmt] = []

@@ -6,18 +6,19 @@ that finds all as it was traces nothing."""
 from __future__ import annotations
 
 import contextlib
-import hashlib
 from collections.abc import Callable, Collection, Hashable, Iterator
 from importlib import import_module
-from types import CodeType, FunctionType
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from .descriptions import description
+from .sources import sources
 
 
 if TYPE_CHECKING:
     from .traced_arrays import Tracing
 
+__all__ = ["Compiled", "GrowingList", "is_part", "kinds", "sizes", "sources", "traced_by"]
 
 MOST = 64
 """So many traced forms, and compiled programs, are kept; the oldest go first."""
@@ -27,21 +28,6 @@ def is_part(view: Any, part: Any) -> bool:
     """Whether a view is this part of an array: its memory is the same, place by place."""
     kinds = [(v.__array_interface__["data"], v.shape, v.strides, v.dtype) for v in (view, part)]
     return kinds[0] == kinds[1]
-
-
-def text_of(function: Any) -> str:
-    """What tells one function's text from another's, or one library's function, or module, from another."""
-    f = getattr(function, "__func__", function)
-    if not isinstance(f, FunctionType):
-        name = getattr(f, "__qualname__", None) or getattr(f, "__name__", None)
-        return f"{getattr(f, '__module__', None) or ''}.{name}" if name else repr(f)
-    said = (_said(f.__code__), repr(f.__defaults__), repr(f.__kwdefaults__))
-    return hashlib.blake2b(repr(said).encode(), digest_size=8).hexdigest()
-
-
-def _said(c: CodeType) -> tuple[object, ...]:
-    consts = tuple(_said(k) if isinstance(k, CodeType) else repr(k) for k in c.co_consts)
-    return c.co_code, c.co_names, c.co_varnames, c.co_freevars, consts
 
 
 def kinds(*values: Any) -> str:

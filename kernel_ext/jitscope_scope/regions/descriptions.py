@@ -89,7 +89,7 @@ class _Walk:
         return self._of_class(kind)
 
     def _makers(self, kind: type) -> Hashable:
-        own = [b for b in kind.__mro__ if not _of_a_library(b)]
+        own = [b for b in kind.__mro__ if not of_a_library(b)]
         return tuple((n, self.of(vars(b)[n])) for b in own for n in _MAKERS if n in vars(b))
 
     def _of_one(self, v: object) -> Hashable:
@@ -133,9 +133,9 @@ class _Walk:
             cells = tuple(self.of(c.cell_contents) for c in f.__closure__ or ())
         except ValueError:  # one that has no value yet
             raise Unknown from None
-        if _of_library(f.__code__.co_filename):
+        if is_of_library(f.__code__.co_filename):
             return f.__code__, f.__module__, defaults, cells
-        read, attributes, stores = _names(f.__code__)
+        read, attributes, stores = read_by(f.__code__)
         if stores:
             raise Unknown
         found = []
@@ -154,7 +154,7 @@ class _Walk:
 
     def _of_class(self, kind: type) -> Hashable:
         """A class of a library is itself; of another one the methods and values count too."""
-        if _of_a_library(kind):
+        if of_a_library(kind):
             return _Itself(kind)
         slots = slots_of(kind)
         inside = [(n, v) for n, v in vars(kind).items() if n not in (*_OF_CLASSES, *_MAKERS, *slots)]
@@ -183,7 +183,7 @@ def _has_a_place(v: object) -> bool:
     return getattr(module, getattr(v, "__qualname__", ""), None) is v
 
 
-def _of_a_library(kind: type) -> bool:
+def of_a_library(kind: type) -> bool:
     module = sys.modules.get(kind.__module__)
     return kind.__module__ != "__main__" and module is not None and _is_library(module)
 
@@ -201,7 +201,7 @@ def _of_array(v: object) -> Hashable:
 
 
 @functools.cache
-def _names(code: CodeType) -> tuple[tuple[str, ...], tuple[str, ...], bool]:
+def read_by(code: CodeType) -> tuple[tuple[str, ...], tuple[str, ...], bool]:
     """The globals that a function's text and what is defined in it read, the attributes that it takes, and whether it binds globals."""
     read, attributes, stores = {}, {}, False
     for one in dis.get_instructions(code):
@@ -215,7 +215,7 @@ def _names(code: CodeType) -> tuple[tuple[str, ...], tuple[str, ...], bool]:
             stores = True
     for inner in code.co_consts:
         if isinstance(inner, CodeType):
-            more = _names(inner)
+            more = read_by(inner)
             read |= dict.fromkeys(more[0])
             attributes |= dict.fromkeys(more[1])
             stores = stores or more[2]
@@ -230,11 +230,11 @@ def _roots() -> tuple[str, ...]:
 
 
 @functools.cache
-def _of_library(file: str) -> bool:
+def is_of_library(file: str) -> bool:
     """Whether a file is of an installed library or of Python, whose functions and names stay as they are."""
     return file.startswith((*_roots(), "<frozen"))
 
 
 def _is_library(module: ModuleType) -> bool:
     file = getattr(module, "__file__", None)
-    return module.__name__ in sys.builtin_module_names if file is None else _of_library(file)
+    return module.__name__ in sys.builtin_module_names if file is None else is_of_library(file)

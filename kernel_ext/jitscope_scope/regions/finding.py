@@ -234,6 +234,10 @@ class Watch:
             if edit is not None and dear:
                 edit = where_it_begins(edit, form.body)
                 edit = replace(edit, call=form.around(edit.call))
+                if not (
+                    edit.traced and tuple(form.body) == tuple(one.place.body) and not edit.draws
+                ):  # what is traced is compared by itself
+                    edit = edit.of_same_sources(one.place.body, seen)
                 seen = replace(seen, values={n: v for n, v in seen.values.items() if n not in made})
                 try:
                     one.proof = proof(one.place.body, edit, seen, live | set(), line, _most(one.eager_s * one.runs))

@@ -17,7 +17,7 @@ from .effects import Effects
 from .functions import Definitions, Functions
 from .homes import Home, holds_arrays, is_array, is_number, shares
 from .loops import Loop, indent
-from .parts import EditText, allowed_in, free_name, imports_of
+from .parts import COMPILED, OURS, EditText, allowed_in, free_name, imports_of
 from .statements import Statements, whole
 from .views import view_again
 from .watching import Visit
@@ -48,7 +48,7 @@ def unchanged(
     lists = [*growing.lists(body, visit.values, own), *columns]
     jnp = free_name("jnp", visit, f"{home.library}.numpy")
     lax = free_name("lax", visit, f"{home.library}.lax")
-    ours = free_name("compiled_regions", visit, "jitscope_scope.regions.compiled")
+    ours = free_name(OURS, visit, COMPILED)
     theirs = free_name(f"lifted_arrays_of_{home.library}", visit, f"lifted_arrays_of_{home.library}")
     writer = StatementsAsTheyStand(visit.values, bound, jnp, lax, home, [p.text for p in changed], made)
     heads = _heads(body, visit.values)
@@ -108,7 +108,7 @@ def unchanged(
     call = [*call, *binds, *again, f"del {', '.join(passing)}"]
     definition = [f'{name}_compiled = globals().get("{name}_compiled") or {ours}.Compiled("{home.arrays}")']
     reads = sorted({*early, *(p.text for p in [*changed, *read])})
-    names_of_ours = [f"import jitscope_scope.regions.compiled as {ours}"]
+    names_of_ours = [f"import {COMPILED} as {ours}"]
     names_of_ours += [f'{theirs} = {ours}.traced_by("{home.library}")'] if home.numpy else []
     return EditText(
         (*imports_of(home, jnp, lax, "\n".join(call)), *names_of_ours),

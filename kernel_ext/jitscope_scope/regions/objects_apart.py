@@ -20,7 +20,7 @@ from .draws import drawn_before, states_kept
 from .effects import Effects
 from .functions import Definitions
 from .homes import is_number
-from .parts import EditText, free_name
+from .parts import EditText
 from .stand_ins import StandIns
 from .structures import (
     Box,
@@ -47,8 +47,7 @@ def taken_apart(body: naming.Statements, visit: Visit, definitions: Definitions)
     is not followed."""
     plain, copies = set[str](), False
     for _ in range(_TRIES):
-        ours = free_name("compiled_regions", visit, "jitscope_scope.regions.compiled")
-        writer = AggregateReplacement(Roots(visit, plain), naming.bound(body), definitions, copies, ours)
+        writer = AggregateReplacement(Roots(visit, plain), naming.bound(body), definitions, copies)
         try:
             writer.block(copy.deepcopy(list(body)), writer.top)
             return (
@@ -92,9 +91,7 @@ class Apart:
 
     def guarded(self, edit: EditText, body: naming.Statements) -> EditText:
         """The edit for objects and containers like those that were seen; for others the statements as they are."""
-        ours = next((t.partition(".")[0] for t in self.tests if ".text_of(" in t), None)
-        more = [f"import jitscope_scope.regions.compiled as {ours}"] if ours else []
-        return replace(edit.guarded(self.tests, body), imports=tuple(dict.fromkeys([*edit.imports, *more])))
+        return edit.guarded(self.tests, body)
 
 
 class _Ending:

@@ -12,7 +12,7 @@ import numpy as np
 
 from . import naming
 from .homes import shares
-from .parts import EditText
+from .parts import COMPILED, EditText
 from .watching import Visit
 
 
@@ -67,7 +67,7 @@ def where_they_are_parts(
 ) -> EditText:
     """The edit where the views are these parts, else the statements as they are. `ours` is the name of the module that tells."""
     tests = [f"{ours}.is_part({view}, {ast.unparse(part)})" for view, part in sorted(parts.items())]
-    imports = dict.fromkeys([*edit.imports, f"import jitscope_scope.regions.compiled as {ours}"])
+    imports = dict.fromkeys([*edit.imports, f"import {COMPILED} as {ours}"])
     return replace(edit.guarded(tests, body), imports=tuple(imports))
 
 

@@ -7,14 +7,14 @@ import copy
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import ModuleType
 from typing import TypeVar
 
 import numpy as np
 
 from .answers import CannotCompile
-from .compiled import kinds, sizes, text_of
+from .compiled import kinds, sizes
 from .homes import Home, is_number
+from .sources import roots_of, sources
 from .watching import Visit
 
 
@@ -22,6 +22,8 @@ ALLOWED = 1e-8
 """The largest relative difference, of the largest value of an array, that rounding is blamed for in 64 bits."""
 ALLOWED_32 = 2e-4
 """The same in 32 bits and less."""
+OURS, COMPILED = "compiled_regions", "jitscope_scope.regions.compiled"
+"""The name that the module which edits ask has in them, and its own."""
 
 
 _Node = TypeVar("_Node", bound=ast.AST)
@@ -63,31 +65,42 @@ class EditText:
         tests = (*self.tests, *self.kinds)
         return replace(self, call=self._under(tests, body)) if tests else self
 
-    def of_same_functions(self, names: Iterable[str], visit: Visit) -> EditText:
-        """The edit that asks whether these names stand for the functions that were seen, and arrays are as large as they were where that matters."""
-        ours = free_name("compiled_regions", visit, "jitscope_scope.regions.compiled")
-        tests, asked = [*same_functions(names, visit, ours).values()], self.kinds
-        if given := ", ".join(sorted(self.sizes)):
-            asked = (*asked, f"{ours}.sizes({given}) == {sizes(*(visit.values[n] for n in sorted(self.sizes)))!r}")
-        return replace(self._with(ours, bool(tests or asked)), tests=(*tests, *self.tests), kinds=asked)
+    def of_same_sources(self, body: Sequence[ast.stmt], visit: Visit) -> EditText:
+        """The edit that asks whether the text that it was written from is still the same: of functions and classes, and what is in modules."""
+        roots = roots_of(body, visit.values)
+        if not roots:
+            return self
+        ours = free_name(OURS, visit, COMPILED)
+        values = [eval(r, {}, {**visit.values}) for r in roots]
+        test = f"{ours}.sources({', '.join(roots)}) == {sources(*values, names=visit.values)!r}"
+        return self._with(ours, True).guarded([test], body)
+
+    def of_same_sizes(self, visit: Visit) -> EditText:
+        """The edit that asks whether arrays are as large as they were where that matters."""
+        ours = free_name(OURS, visit, COMPILED)
+        given = sorted(self.sizes)
+        asked = f"{ours}.sizes({', '.join(given)}) == {sizes(*(visit.values[n] for n in given))!r}"
+        return replace(self._with(ours, bool(given)), kinds=(*self.kinds, *([asked] if given else [])))
 
     def of_same_kinds(self, visit: Visit) -> EditText:
         """The edit that asks whether what is read is of the types that were seen."""
-        ours = free_name("compiled_regions", visit, "jitscope_scope.regions.compiled")
+        ours = free_name(OURS, visit, COMPILED)
         given = [n for n in self.reads if n in visit.values and not n.startswith("region_")]
         given = [n for n in given if n in visit.own or is_number(visit.values[n])]
         asked = f"{ours}.kinds({', '.join(given)}) == {kinds(*(visit.values[n] for n in given))!r}"
         return replace(self._with(ours, bool(given)), kinds=(*self.kinds, *([asked] if given else [])))
 
     def _with(self, ours: str, used: bool) -> EditText:
-        more = [f"import jitscope_scope.regions.compiled as {ours}"] if used else []
+        more = [f"import {COMPILED} as {ours}"] if used else []
         return replace(self, imports=tuple(dict.fromkeys([*self.imports, *more])))
 
     def _under(self, tests: Sequence[str], body: Sequence[ast.stmt]) -> tuple[str, ...]:
-        plain = [line for s in body for line in ast.unparse(s).splitlines()]
         lines = "\n".join(self.call).splitlines()
-        call = [f"if {' and '.join(tests)}:", *(f"    {line}" for line in lines)]
-        return (*call, "else:", *(f"    {line}" for line in plain))
+        other = ["else:", *(f"    {line}" for s in body for line in ast.unparse(s).splitlines())]
+        inside = lines[1 : -len(other)]
+        if lines[0].startswith("if ") and lines[-len(other) :] == other and all(n.startswith("    ") for n in inside):
+            return (f"if {' and '.join([*tests, lines[0][3:-1]])}:", *inside, *other)
+        return (f"if {' and '.join(tests)}:", *(f"    {line}" for line in lines), *other)
 
 
 def placed_at(new: _Node, old: ast.AST) -> _Node:
@@ -116,19 +129,6 @@ def numpy_in(values: dict[str, object]) -> str:
     name = next((n for n, v in values.items() if v is np), "numpy")
     values.setdefault(name, np)
     return name
-
-
-def same_functions(names: Iterable[str], visit: Visit, ours: str) -> dict[str, str]:
-    """What has to be true, by name, of functions and modules that may be others in another run: variables of the function that the region stands
-    in, and what goes by another name than its own."""
-    found = {n: visit.values.get(n, visit.around.get(n)) for n in sorted(names)}
-    named = lambda n, v: isinstance(v, ModuleType) or getattr(v, "__name__", n) == n
-    open_ones = {
-        n: v for n, v in found.items() if isinstance(v, ModuleType) or (callable(v) and not isinstance(v, type))
-    }
-    return {
-        n: f"{ours}.text_of({n}) == {text_of(v)!r}" for n, v in open_ones.items() if n in visit.own or not named(n, v)
-    }
 
 
 def allowed_in(home: Home, values: Iterable[object] = ()) -> float:

@@ -11,7 +11,6 @@ from types import FunctionType, MethodType, ModuleType
 import numpy as np
 
 from . import paths, words
-from .compiled import text_of
 from .homes import attributes_of, is_users_object
 from .watching import Visit
 
@@ -210,16 +209,6 @@ class Roots:
             self.taken.add(wish)
             self.named[path] = wish
         return self.named[path]
-
-    def needs(self, part: Part, ours: str) -> None:
-        """Notes that the region depends on what a part is when it begins."""
-        if (
-            isinstance(part, Function)
-            and part.text is not None
-            and part.value is not None
-            and not part.text.isidentifier()
-        ):
-            self.tests[part.text] = f"{ours}.text_of({part.text}) == {text_of(part.value)!r}"
 
     def named_class(self, kind: type) -> str:
         """The name of a class of the user's; raises InWholes where another thing has it."""

@@ -43,7 +43,7 @@ from .loops import indent
 from .mixtures import as_of_numpy
 from .objects_apart import taken_apart
 from .owners import parts_of_owners, where_they_are_parts
-from .parts import EditText, allowed_in, free_name, imports_of, numpy_in
+from .parts import COMPILED, OURS, EditText, allowed_in, free_name, imports_of, numpy_in
 from .pieces import in_pieces
 from .returns import at_the_end
 from .statements import Statements
@@ -77,7 +77,7 @@ def written_by_turns(
         return None
     live = live | naming.bound(found.body) - naming.bound(body)
     edit = _translated(found.body, found.visit, live, name, home, definitions, (loop.lineno, frozenset(static)))
-    edit = edit.of_same_functions(naming.loaded(found.body), found.visit).of_same_kinds(found.visit)
+    edit = edit.of_same_sizes(found.visit).of_same_kinds(found.visit)
     edit = edit.under_tests(found.body)
     return found.whole(edit)
 
@@ -116,9 +116,7 @@ def written_in_parts(
     new, seen, parts = found
     owners = {o for p in parts.values() if (o := naming.root_of(p)) is not None}
     edit = written(new, seen, live - parts.keys() | owners, name, definitions)
-    return where_they_are_parts(
-        edit, body, parts, free_name("compiled_regions", visit, "jitscope_scope.regions.compiled")
-    )
+    return where_they_are_parts(edit, body, parts, free_name(OURS, visit, COMPILED))
 
 
 def written_mixed(
@@ -161,7 +159,7 @@ def _written(
         edit = identities.restored(edit, one, visit.values) if one else edit
         edit = kinds.restored(edit, mixed, visit.values) if mixed else edit
         edit = whole_numbers.guarded(edit, exact, name, body, seen) if exact else edit
-        edit = edit.of_same_functions(naming.loaded(body) | edit.inlined, visit)
+        edit = edit.of_same_sizes(visit)
         return (edit if piece else edit.of_same_kinds(visit)).under_tests(body)
     except CannotCompile as reason:
         write = lambda b, v, n: _written(b, v, n, name, definitions, piece=True)
