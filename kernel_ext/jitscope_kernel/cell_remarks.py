@@ -34,9 +34,8 @@ class CellRemarks:
         ]
 
     def _lines(self, one: Stale, since: observe.Mark, text: _Text) -> Iterator[str]:
-        """What is told of one of them; a value that the cell itself gave is told at its line, by the look, but where a loop gave it: the
-        calls of the loop had others. Of what the cell itself traced there is no more to tell than that, and attributes that it gave
-        by another name of their object."""
+        """What is told of one of them. Of a value that the cell itself gave: where a call came after it. A cell that defines the function,
+        too, has that told at its line, by the look, but for attributes that it gave by another name of their object."""
         row, before = one.row, one.row.last_record <= since.record
         assert row.signature is not None
         for function in one.functions if before else ():
@@ -47,8 +46,10 @@ class CellRemarks:
         given = text.given()
         for change in one.changes:
             key = row.signature.function, (change.name, change.now.text)
-            told = text.gives_in_a_loop(change.name, row) if change.name in given else before
-            told = told or (change.read.path.how == "self" and text.gives_before_a_call(change.name, row))
+            told = before and change.name not in given
+            if change.read.path.how == "self" or not text.defines(row):
+                told = told or text.gives_before_a_call(change.name, row)
+            told = told or text.gives_in_a_loop(change.name, row)
             if change.certain and told and key not in self._told:
                 self._told.add(key)
                 yield f"{kept(change, row)}. {passed(one._replace(changes=[change]))}"
@@ -94,7 +95,7 @@ class _Text:
     def gives_in_a_loop(self, path: str, row: observe.Row) -> bool:
         """Whether each turn of a loop gives a path a value and calls what was made of a row's function, which another cell defines, after
         that."""
-        if any(isinstance(one, ast.FunctionDef) and one.name == row.function for one in self._tree.body):
+        if self.defines(row):
             return False
         for loop in outside([self._tree]):
             if not isinstance(loop, ast.For | ast.While) or any(isinstance(one, _ENDS) for one in ast.walk(loop)):
@@ -107,18 +108,23 @@ class _Text:
         return False
 
     def gives_before_a_call(self, path: str, row: observe.Row) -> bool:
-        """Whether a statement of the cell gives the attribute that a path ends in a value, whatever name its object has there, and a later
-        one calls what was made of a row's function."""
-        _, dot, attribute = path.rpartition(".")
+        """Whether a statement of the cell gives a path a value, or the attribute that it ends in, whatever name its object has there, and a
+        later one calls what was made of a row's function."""
+        attribute = path.rpartition(".")[2] if "." in path else ""
         body = self._tree.body
-        given = [i for i, part in enumerate(body) if dot and any(_gives(one, attribute) for one in outside([part]))]
+        given = [i for i, part in enumerate(body) if any(_gives(one, path, attribute) for one in outside([part]))]
         return bool(given) and any(
             self.calls(row, part) for part in body[given[-1] + 1 :] if not isinstance(part, _CHOICES)
         )
 
+    def defines(self, row: observe.Row) -> bool:
+        """Whether the cell defines a function of that name."""
+        return any(isinstance(one, ast.FunctionDef) and one.name == row.function for one in self._tree.body)
 
-def _gives(node: ast.AST, attribute: str) -> bool:
-    return isinstance(node, ast.Attribute) and node.attr == attribute and not isinstance(node.ctx, ast.Load)
+
+def _gives(node: ast.AST, path: str, attribute: str) -> bool:
+    stored = _stored(node)
+    return stored == path or bool(stored and attribute and stored.endswith(f".{attribute}"))
 
 
 def _called(node: ast.AST) -> set[tuple[str, str]]:

@@ -198,20 +198,12 @@ class Session:
     # --- cells --------------------------------------------------------------------------------------------------------
 
     def _recall(self) -> None:
-        """The cells until now: what they import and define, later ones use. The one that loads the extension counts as run."""
+        """The cells until now: what they import and define, later ones use."""
         texts = getattr(self.shell.history_manager, "input_hist_raw", None) or [""]
         self.sharp_bits.began(texts[1:])
-        kernel = getattr(self.shell, "kernel", None)
-        parent = (kernel.get_parent() if kernel is not None else None) or {}
-        cell_id = parent.get("metadata", {}).get("cellId")
-        if cell_id and texts[-1]:
-            number = len(texts) - 1
-            file = self.shell.compile.get_code_name(texts[-1], self.shell.transform_cell(texts[-1]), number)
-            self.sharp_bits.ran(f"In [{number}]", cell_id, file, texts[-1])
-            self._placing.compiled_before(file, texts[-1], self.shell.transform_cell(texts[-1]))
 
     def _begin_within(self) -> None:
-        """The rest of the cell that loads the extension is watched as other cells are."""
+        """The cell that loads the extension counts as run, and the rest of it is watched as other cells are."""
         result: Any = getattr(self.shell.displayhook, "exec_result", None)
         if result is None:
             return
@@ -219,7 +211,10 @@ class Session:
         self._undo.append(jax_cells.look_once_imported(self._jax))
         place = f"In [{result.execution_count}]", getattr(result.info, "cell_id", None)
         typed = result.info.raw_cell
-        file = self.shell.compile.get_code_name(typed, self.shell.transform_cell(typed), result.execution_count)
+        transformed = self.shell.transform_cell(typed)
+        file = self.shell.compile.get_code_name(typed, transformed, result.execution_count)
+        self.sharp_bits.ran(*place, file, typed)
+        self._placing.compiled_before(file, typed, transformed)
         self._name(file, place)
         self._stack.append(self._running(result.info, place, file))
         watcher.set(Watch(self.label))

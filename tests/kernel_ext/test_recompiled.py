@@ -57,9 +57,21 @@ def test_a_number_that_is_another_one_now_is_told_below_the_cell_that_calls_what
     assert shell.cell("scaled(jnp.ones(3));").stderr == ""
 
 
-def test_a_number_that_the_cell_itself_gives_is_told_at_its_line(shell) -> None:
-    shell.cell("%%jit --quiet\nSHIFT = 2.0\ndef shifted(x):\n    return x + SHIFT\nshifted(jnp.ones(3));")
-    assert shell.cell("SHIFT = 3.0\nshifted(jnp.ones(3));").stderr == ""
+@pytest.mark.parametrize(
+    ("cell", "told"),
+    [
+        ("SHIFT = 3.0\nshifted(jnp.ones(3));", True),
+        ("%%jit\nSHIFT = 3.0\nfor _ in range(2):\n    shifted(jnp.ones(3))", True),
+        ("shifted(jnp.ones(3))\nSHIFT = 3.0", False),
+        ("SHIFT = 3.0\nshifted(jnp.ones(5));", False),
+        ("def other():\n    SHIFT = 3.0\n    return SHIFT\nother()\nshifted(jnp.ones(3));", False),
+    ],
+    ids=["before a call", "before a loop of calls", "after it", "traced anew", "a name of another function's own"],
+)
+def test_a_number_that_the_cell_itself_gives_before_a_call_is_told(shell, cell: str, told: bool) -> None:
+    shell.cell("SHIFT = 2.0\n@jx.jit\ndef shifted(x):\n    return x + SHIFT\nshifted(jnp.ones(3));")
+    said = "shifted keeps SHIFT = 2.0, with which it was traced; SHIFT is 3.0 now." if told else ""
+    assert not (ran := shell.cell(cell)).error and ran.stderr.startswith(said) and bool(ran.stderr) is told, ran
 
 
 @pytest.mark.parametrize("name", CHANGES)
