@@ -207,5 +207,7 @@ def _parts(x: Any, depth: int = 2) -> Iterator[Any]:
             yield from _parts(part, depth - 1)
     elif isinstance(x, dict) and depth and len(x) < 1000:
         yield from _parts(list(x.values()), depth)
+    elif isinstance(x, slice):
+        yield from _parts((x.start, x.stop, x.step), 1)
     elif x is not None:
         yield x

@@ -37,10 +37,53 @@ def leaving(node: ast.If, path: list[ast.AST], test: str) -> str:
         return ""
     if not any(isinstance(one, ast.Return | ast.Break | ast.Continue) for one in inner):
         return ""
+    if not any(isinstance(one, ast.Return | ast.Break) for one in inner):
+        return (
+            f"what comes after `continue` cannot be left out where `{test}` is not known: compute it in each turn, and choose with "
+            "`jnp.where` what stays"
+        )
     return (
         f"a loop of Python cannot be left where `{test}` is not known: go through all of it and choose what stays with "
         "`jnp.where`, or make it a `lax.while_loop`, whose condition asks for that as well"
     )
+
+
+def skipped(node: ast.If, path: list[ast.AST]) -> list[ast.stmt]:
+    """What `if test: continue` leaves out of a turn of the loop in whose body it stands: all that comes after it there."""
+    around = path[path.index(node) + 1] if node in path[:-1] else None
+    match node:
+        case ast.If(body=[ast.Continue()], orelse=[]) if (
+            isinstance(around, ast.For | ast.While) and node in around.body
+        ):
+            return rest_of_block(node, path)
+    return []
+
+
+def rest_of_block(node: ast.AST, path: list[ast.AST]) -> list[ast.stmt]:
+    """The statements after an `if` in its block."""
+    outer = path[path.index(node) + 1] if path.index(node) + 1 < len(path) else None
+    for block in (getattr(outer, "body", None), getattr(outer, "orelse", None)):
+        if isinstance(block, list) and node in block:
+            return block[block.index(node) + 1 :]
+    return []
+
+
+def changes_length(node: ast.If) -> bool:
+    """Whether an `if` decides whether a container gets another element, or loses one."""
+    for part in (part for one in (*node.body, *node.orelse) for part in ast.walk(one)):
+        match part:
+            case ast.Call(func=ast.Attribute(value=ast.Name(), attr=name)) if name in _OF_LENGTH:
+                return True
+    return False
+
+
+_OF_LENGTH = ("append", "extend", "insert", "pop", "remove", "appendleft", "popleft")
+
+CHANGES_LENGTH = (
+    "how many elements there are cannot depend on `{}`, a value: keep all of them, and beside them a mask that says which count; or choose "
+    "outside of jit"
+)
+"""What to do where a test of values decides how long a container is."""
 
 
 def in_while_loop(loop: ast.While, test: str) -> str:

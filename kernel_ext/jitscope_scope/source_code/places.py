@@ -34,6 +34,14 @@ def path_in(tree: ast.Module, position: Position) -> list[ast.AST]:
     return found[::-1]
 
 
+def with_index(path: list[ast.AST]) -> list[ast.AST]:
+    """A path that begins at the index of an update: `x.at[i].set(y)` reads its index in the call of its method."""
+    match path[:1]:
+        case [ast.Call(func=ast.Attribute(value=ast.Subscript(value=ast.Attribute(attr="at")) as index) as method)]:
+            return [index, method, *path]
+    return path
+
+
 def loop_around(where: Position) -> ast.For | ast.AsyncFor | ast.While | ast.expr | None:
     """The innermost loop or comprehension that a position stands in, within its function: a decorator, or a default, is run by what is
     around the function."""

@@ -1,8 +1,5 @@
-"""What to write instead: the expression at which a traced value was asked for something, rewritten.
-
-Only looked at when an error is made. It reads the source and never runs it; where the source cannot be had or says nothing
-it keeps silent.
-"""
+"""What to write instead: the expression at which a traced value was asked for something, rewritten. Only looked at when an error is made.
+It reads the source and never runs it; where the source cannot be had or says nothing it keeps silent."""
 
 from __future__ import annotations
 
@@ -16,8 +13,19 @@ from typing import NamedTuple
 from jitscope.core.source import Position
 
 from .choosing import chosen
-from .loop_words import RAISING, collected, grows, in_while_loop, leaving, raises
-from .places import path_at
+from .loop_words import (
+    CHANGES_LENGTH,
+    RAISING,
+    changes_length,
+    collected,
+    grows,
+    in_while_loop,
+    leaving,
+    raises,
+    rest_of_block,
+    skipped,
+)
+from .places import path_at, with_index
 from .slice_length import length_of
 
 
@@ -65,7 +73,7 @@ def rewritten(path: list[ast.AST], asked: str) -> Rewrite | None:
     """What to write in place of a node of `path`, which holds an expression and the nodes around it, the innermost first.
     `asked` says what Python wanted: a "bool", "index", "number" or "array" of a traced value, or to use it as the bound of a
     "slice", as a "mask", or for "assignment" to elements."""
-    return _REWRITES[asked](path) if path else None
+    return _REWRITES[asked](with_index(path)) if path else None
 
 
 # A truth value -------------------------------------------------------------------------------------------------------
@@ -126,7 +134,7 @@ def _recursive(node: ast.AST, path: list[ast.AST]) -> str:
     around = next((one for one in path if isinstance(one, (ast.FunctionDef, ast.Lambda))), None)
     if not isinstance(around, ast.FunctionDef):
         return ""
-    for one in (*ast.walk(node), *(part for after in _rest(node, path) for part in ast.walk(after))):
+    for one in (*ast.walk(node), *(part for after in rest_of_block(node, path) for part in ast.walk(after))):
         match one:
             case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name, value=ast.Name(id="self" | "cls"))):
                 if name == around.name:
@@ -248,11 +256,21 @@ def _operand(node: ast.expr) -> str:
 def _if(node: ast.If, path: list[ast.AST]) -> Rewrite:
     """`jnp.where` where both arms give one value to the same name, or return one; else `lax.cond`."""
     test = condition(node.test)
+    match skipped(node, path):
+        case [ast.Assign(targets=[ast.Name(id=name)]) | ast.AugAssign(target=ast.Name(id=name)) as one]:
+            made = _where(node, test, ast.Name(name, ast.Load()), _given(one), f"{name} = ")
+            return (
+                made._replace(sure=False, note=" in place of `continue` and of what comes after it")
+                if made.whole
+                else made
+            )
     if leaves := leaving(node, path, test):
         return Rewrite(node, leaves, False)
     if raises(node):
         return Rewrite(node, RAISING, False)
-    other = node.orelse or _rest(node, path)
+    if changes_length(node):
+        return Rewrite(node, CHANGES_LENGTH.format(test), False)
+    other = node.orelse or rest_of_block(node, path)
     match node.body, other:
         case [ast.Return(value=ast.expr() as a)], [ast.Return(value=ast.expr() as b), *_]:
             return _where(node, test, a, b, "return ")
@@ -263,6 +281,14 @@ def _if(node: ast.If, path: list[ast.AST]) -> Rewrite:
         case [ast.Assign(targets=[ast.Name(id=name)], value=a)], _ if not node.orelse:
             return _where(node, test, a, ast.Name(name, ast.Load()), f"{name} = ")
     return _cond_in_words(node, test)
+
+
+def _given(one: ast.Assign | ast.AugAssign) -> ast.expr:
+    """The value that a name has after a statement."""
+    if isinstance(one, ast.Assign):
+        return one.value
+    assert isinstance(one.target, ast.Name)
+    return ast.BinOp(ast.Name(one.target.id, ast.Load()), one.op, one.value)
 
 
 def _where(node: ast.AST, test: str, a: ast.expr, b: ast.expr, before: str = "") -> Rewrite:
@@ -276,15 +302,6 @@ def _where(node: ast.AST, test: str, a: ast.expr, b: ast.expr, before: str = "")
 def _cond_in_words(node: ast.AST, test: str) -> Rewrite:
     text = f"let `lax.cond` choose by `{test}` between two functions, one for each branch, which give the same types"
     return Rewrite(node, text, False)
-
-
-def _rest(node: ast.AST, path: list[ast.AST]) -> list[ast.stmt]:
-    """The statements after an `if` in its block."""
-    outer = path[path.index(node) + 1] if path.index(node) + 1 < len(path) else None
-    for block in (getattr(outer, "body", None), getattr(outer, "orelse", None)):
-        if isinstance(block, list) and node in block:
-            return block[block.index(node) + 1 :]
-    return []
 
 
 def within(node: ast.AST | None, whole: ast.AST) -> bool:

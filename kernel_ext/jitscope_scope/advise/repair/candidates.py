@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from ...source_code import rewrites
 from ...source_code.bindings import reads, root_name, stored
 from ...source_code.edits import Edit, Span
+from ...source_code.loop_words import skipped
 from ...source_code.text import Code
 from . import statements
 from .ranks import same_rank
@@ -72,14 +73,18 @@ def _all(known: str, code: Code, path: list[ast.AST], values: Mapping[str, Any])
         last = None
         if isinstance(found.node, ast.If) and found.text.startswith("return ") and not found.node.orelse:
             last = next(iter(code.after(found.node)), None)
+        elif isinstance(found.node, ast.If) and (left_out := skipped(found.node, path)):
+            last = left_out[-1]
         differs = found.differs or (_aliased(found.node, code) if asked == "assignment" else "")
         yield _words(asked, found.text), found.text, found.node, last, differs
     match block:
         case ast.If():
             rest = code.after(block)
-            text = statements.as_cond(block, rest, _before(block, code))
+            skips = skipped(block, path)
+            chosen = statements.without_continue(block, skips) if skips else block
+            text = statements.as_cond(chosen, rest, _before(block, code))
             if text is not None:
-                last = rest[-1] if rest and statements.replaces_rest(block) else None
+                last = rest[-1] if rest and (skips or statements.replaces_rest(block)) else None
                 yield "Let lax.cond choose: only the branch that is taken runs.", text, block, last, ""
         case ast.While() if not _is_read_later(block, code):
             text = statements.as_while(block, _before(block, code))

@@ -53,6 +53,11 @@ def _one_value(body: Sequence[ast.stmt], written: Sequence[str], given: Sequence
     return ""
 
 
+def without_continue(node: ast.If, skips: Sequence[ast.stmt]) -> ast.If:
+    """`if test: continue`, before the statements that it skips, as an `if` of those."""
+    return ast.If(ast.UnaryOp(ast.Not(), node.test), list(skips), [])
+
+
 def replaces_rest(node: ast.If) -> bool:
     """Whether the rewrite takes the place of the statements after the `if`, too."""
     return _returns(node.body) and not node.orelse

@@ -27,7 +27,7 @@ from ...source_code.choosing import chosen
 from ...source_code.edits import Edit, Span
 from ...source_code.frames import value_in
 from ...source_code.names import Names, imported
-from ...source_code.places import path_at
+from ...source_code.places import path_at, with_index
 from ...source_code.rewrites import rewritten
 from ...source_code.text import code_in
 from ..catalogue import CATALOGUE
@@ -478,7 +478,7 @@ def _is_traced(node: ast.AST, frame: FrameType) -> bool:
 
 
 def _of_types(error: BaseException, path: list[ast.AST], frame: FrameType) -> str:
-    for node in path:
+    for node in with_index(path):
         match node:
             case ast.Assign(targets=[ast.Subscript(), *_]) | ast.AugAssign(target=ast.Subscript()):
                 return "item-assignment" if "changed in place" in str(error) or "immutable" in str(error) else ""
