@@ -262,10 +262,9 @@ def _of_window(eqn: JaxprEqn, operands: Arrays, results: Arrays, dropped: bool =
     starts = [int(x) for x in operands[2 if updates else 1 :]]
     for axis, (start, size, extent) in enumerate(zip(starts, sizes, operands[0].shape)):
         if not 0 <= start <= extent - size:
-            what = f"index {start}" if size == 1 else f"the window {start}:{start + size}"
             edge = f"the element at the edge is {'written' if updates else 'read'}"
             how = _DROPPED if dropped else edge if size == 1 else "the window is moved until it fits"
-            return _out_of_bounds(what, axis_told(eqn, axis), extent, how)
+            return _out_of_bounds(start, size, axis_told(eqn, axis), extent, how)
     return None
 
 
@@ -280,10 +279,20 @@ def _of_gather(eqn: JaxprEqn, operands: Arrays, results: Arrays) -> Alarm:
         extent = operands[0].shape[axis] - (sizes[axis] if sizes else 1)
         outside = (indices[:, column] < 0) | (indices[:, column] > extent)
         if outside.any():
-            how = _DROPPED if sizes is None else "the element at the edge is read, or NaN"
-            index = f"index {indices[outside][0, column]}"
-            return _out_of_bounds(index, axis_told(eqn, axis), operands[0].shape[axis], how)
+            how = _DROPPED if sizes is None else _read(eqn)
+            index = int(indices[outside][0, column])
+            return _out_of_bounds(index, 1, axis_told(eqn, axis), operands[0].shape[axis], how)
     return None
+
+
+def _read(eqn: JaxprEqn) -> str:
+    """What a gather reads outside of its operand."""
+    if "FILL" not in str(eqn.params.get("mode")):
+        return "the element at the edge is read"
+    fill = eqn.params.get("fill_value")
+    if fill is None:
+        return "NaN (of whole numbers the least or the largest) is read"
+    return f"{'NaN' if fill != fill else fill} is read"
 
 
 def axis_told(eqn: JaxprEqn, axis: int) -> str:
@@ -296,12 +305,19 @@ def is_mapped(eqn: JaxprEqn) -> bool:
     return eqn.traceback is not None and "vmap" in Stacks().found(eqn.traceback).transforms
 
 
-def _out_of_bounds(what: str, axis: str, extent: int, how: str) -> tuple[str, str, str]:
+def _out_of_bounds(start: int, size: int, axis: str, extent: int, how: str) -> tuple[str, str, str]:
+    """An index below 0 was counted from the end before: what the user wrote is another number."""
     written = "x.at[i].set(y, mode='drop')"
     meant = written if how == _DROPPED else "x.at[i].get(mode='fill', fill_value=jnp.nan)"
+    if start < 0:
+        what = "an index lies" if size == 1 else f"a window of {size} begins"
+        where = f"{what} {-start} before the first element of {axis}"
+    else:
+        what = f"index {start}" if size == 1 else f"the window {start}:{start + size}"
+        where = f"{what} is outside of {axis}"
     return (
         "oob-index",
-        f"{what} is outside of {axis}, which has size {extent}: {how}.",
+        f"{where}, which has size {extent}: {how}.",
         f"Correct the index, or say what is meant: {meant}.",
     )
 
