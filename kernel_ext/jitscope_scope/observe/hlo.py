@@ -65,6 +65,7 @@ def graph_of(
     nodes = [_node(op, roots, positions, fused_into.get(op.id), ends.arguments) for op in flow.ops]
     for op, node in zip(flow.ops, nodes):
         node["label"] = origins.loop(op.opcode, op.paths) or node["label"]
+    _name_calls(flow, nodes)
     edges = [_edge(source, op.id, kind) for op in flow.ops for source, kind in op.sources]
     for number, sources in enumerate(flow.results):
         label = ends.results[number] if len(ends.results) == len(flow.results) else f"result {number}"
@@ -72,6 +73,16 @@ def graph_of(
         edges += [_edge(source, f"out{number}", kind) for source, kind in sources]
     nodes = grouped_operations(nodes, edges, origins)
     return {"kind": "graph", "version": 1, "level": "hlo", "title": title, "nodes": nodes, "edges": edges}
+
+
+def _name_calls(flow: Flow, nodes: Sequence[GraphNode]) -> None:
+    """A call of one operation (XLA makes such of small loops, and a name with a number for them) is called by that."""
+    inside: dict[str | None, list[GraphNode]] = {}
+    for op, node in zip(flow.ops, nodes):
+        inside.setdefault(op.scope, []).append(node)
+    for op, node in zip(flow.ops, nodes):
+        if op.opcode == "call" and len(own := inside.get(op.id, ())) == 1:
+            node["label"] = f"call of {own[0]['label']}"
 
 
 def collective_of(i: Instruction) -> CollectiveKind | None:

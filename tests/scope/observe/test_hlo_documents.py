@@ -10,7 +10,7 @@ from jitscope.xla import hlo_module, mlir
 from jitscope.xla.cpu_tuning import LIBRARY_FOR_PRODUCTS_ALONE
 from jitscope.xla.program import Executable
 from jitscope_scope.observe.fusion import fusion_document
-from jitscope_scope.observe.hlo import bytes_of, text_of, types_in
+from jitscope_scope.observe.hlo import Ends, bytes_of, graph_of, text_of, types_in
 from jitscope_scope.observe.hlo_flow import flow_of, paths_in
 from jitscope_widgets import validate
 
@@ -428,6 +428,30 @@ def test_sizes_of_fusions_are_not_taken_for_a_part_of_the_list():
 
 def test_a_program_without_operations():
     assert compiled(NOTHING).document["summary"]["sentence"] == "0 operations → 1 kernel: 1 copy"
+
+
+HOISTED = """HloModule hoisted
+
+one { p = f32[4]{0} parameter(0)
+  ROOT r = f32[4]{0} sqrt(p)
+}
+
+two { p = f32[4]{0} parameter(0)
+  q = f32[4]{0} sqrt(p)
+  ROOT r = f32[4]{0} exponential(q)
+}
+
+ENTRY main { a = f32[4]{0} parameter(0)
+  b = f32[4]{0} call(a), to_apply=one
+  ROOT c = f32[4]{0} call(b), to_apply=two
+}
+"""
+
+
+def test_a_call_of_one_operation_is_called_by_it():
+    computations = hlo_module.computations(hlo_module.from_text(HOISTED))
+    graph = graph_of(flow_of(computations, True), computations, "", {}, {}, Ends())
+    assert {n["id"]: n["label"] for n in graph["nodes"] if n["id"] in "bc"} == {"b": "call of sqrt", "c": "two"}
 
 
 def test_positions_and_size():
