@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .escapes import clean
@@ -22,13 +22,19 @@ if TYPE_CHECKING:
 TITLE = "Precision, copies and transposes"
 _FIRST = 8
 _KINDS = ("convert", "copy", "transpose")
+_FREE = ("bitcast", "constant", "parameter", "tuple")
+"""What computes nothing and moves nothing."""
 _NOUNS = {"convert": "cast", "copy": "copy", "transpose": "transpose"}
 _COLUMNS = (
     Column("what", "short"),
     Column("from", "code"),
     Column("to", "code"),
     Column("result", "number", "bytes of the result"),
-    Column("where", "text", "what a kernel of its own reads and writes; in another nothing is moved for it alone"),
+    Column(
+        "where",
+        "text",
+        "what a kernel that does nothing else reads and writes; in another nothing is moved for it alone",
+    ),
     Column("line"),
 )
 _BY_LINE = (
@@ -36,15 +42,17 @@ _BY_LINE = (
     Column("number", "number"),
     Column("results", "number", "bytes of all their results"),
     Column(
-        "moved", "number", "read and written by kernels of their own; within others nothing is moved for them alone"
+        "moved",
+        "number",
+        "read and written by kernels that do nothing else; within others nothing is moved for them alone",
     ),
     Column("line"),
 )
 
 
 class Move(NamedTuple):
-    """An instruction (a node of the graph after fusion) that changes no value but its dtype or its place; `moved` are the bytes that a
-    kernel of its own reads and writes, 0 within another one."""
+    """An instruction (a node of the graph after fusion) that changes no value but its dtype or its place. `alone`: its kernel does
+    nothing else; `moved` are the bytes that such a kernel reads and writes, told with the last of its moves."""
 
     node: Any
     what: str
@@ -52,6 +60,7 @@ class Move(NamedTuple):
     moved: int
     kernel: str
     where: str
+    alone: bool
     looped: bool
 
 
@@ -122,7 +131,7 @@ def _note(moves: Sequence[Move]) -> str:
 
 
 def counted(moves: Sequence[Move]) -> str:
-    """`3 casts (2 up, 1 down), 1 copy; 2 of them are kernels of their own, which read and write 57.3 kB.`"""
+    """`3 casts (2 up, 1 down), 1 copy; 2 of them in 1 kernel that does nothing else and moves 57.3 kB.`"""
     if not moves:
         return "The optimised program casts nothing, copies nothing and transposes nothing."
     counts = Counter(move.node["label"] for move in moves)
@@ -132,42 +141,67 @@ def counted(moves: Sequence[Move]) -> str:
     if counts["convert"] and ways:
         kinds[0] += f" ({', '.join(ways)})"
     told = ", ".join(kinds)
-    alone = [move for move in moves if move.moved]
+    alone = [move for move in moves if move.alone]
     if not alone:
         return f"{told}; all of them within other kernels, so that no memory is moved for them alone."
-    are = (
-        "is a kernel of its own, which reads and writes"
-        if len(alone) == 1
-        else "are kernels of their own, which read and write"
-    )
+    kernels = len({move.kernel for move in alone})
+    do = "does nothing else: it reads and writes" if kernels == 1 else "do nothing else: they read and write"
     once = ", loops counted once" if any(move.looped for move in alone) else ""
     some = "all" if len(alone) == len(moves) > 1 else f"{len(alone):,}"
-    return f"{told}; {some} of them {are} {size(sum(move.moved for move in alone))}{once}."
+    return f"{told}; {some} of them in {plural(kernels, 'kernel')} that {do} {size(_moved(alone))}{once}."
 
 
 def _moves(fusion: FusionDocument) -> Iterator[Move]:
     graph = placed(fusion["after"], fusion["before"])
     nodes: dict[str, Any] = {node["id"]: node for node in graph["nodes"]}
+    kernels = {kernel["name"]: kernel for kernel in fusion["kernels"]}
+    scopes = {node["id"]: list(_scopes(node, nodes)) for node in graph["nodes"]}
+    kernel_of = {name: _kernel(name, scopes[name], kernels) for name in nodes}
+    alone = _movers(nodes, kernel_of, kernels)
     read: dict[str, Any] = {}
+    taken: dict[str, dict[str, int]] = {}
     for edge in graph["edges"]:
         read.setdefault(edge["to"], edge)
-    kernels = {kernel["name"]: kernel for kernel in fusion["kernels"]}
-    for node in graph["nodes"]:
-        if node["label"] not in _KINDS or node["kind"] != "instruction" or not node["types"]:
+        if (kernel := kernel_of.get(edge["to"])) in alone and kernel_of.get(edge["from"]) != kernel:
+            taken.setdefault(kernel, {})[edge["from"]] = edge["bytes"]
+    for name, node in nodes.items():
+        kernel = kernel_of[name]
+        if not _is_move(node):
             continue
-        scopes = list(_scopes(node, nodes))
-        within = next(
-            (scope for scope in scopes if scope["id"] in kernels and scope["kind"] in ("fusion", "library")), None
-        )
-        kernel = within["id"] if within else node["id"]
-        source = read.get(node["id"], {"type": "", "bytes": 0})
-        alone = within is None and node["id"] in kernels
-        moved = source["bytes"] + node["bytes"] if alone else 0
-        inside = [f"in {clean(scope['label'])}" for scope in scopes if scope["kind"] == "scope"]
-        where = ", ".join(["a kernel of its own" if alone else "within a kernel", *inside[:1]])
+        source = read.get(name, {"type": "", "bytes": 0})
+        last = alone.get(kernel) == name
+        moved = sum(taken.get(kernel, {}).values()) + nodes[kernel]["bytes"] if last else 0
+        inside = [f"in {clean(scope['label'])}" for scope in scopes[name] if scope["kind"] == "scope"]
+        own = "a kernel of its own" if kernel == name else "within a kernel that does nothing else"
+        where = ", ".join([own if kernel in alone else "within a kernel", *inside[:1]])
         if not node["positions"] and kernel in kernels:
             node = {**node, "positions": kernels[kernel]["positions"]}
-        yield Move(node, _what(node, source["type"]), source["type"], moved, kernel, where, bool(inside))
+        yield Move(
+            node, _what(node, source["type"]), source["type"], moved, kernel, where, kernel in alone, bool(inside)
+        )
+
+
+def _is_move(node: Any) -> bool:
+    return node["label"] in _KINDS and node["kind"] == "instruction" and bool(node["types"])
+
+
+def _kernel(name: str, scopes: Sequence[Any], kernels: Mapping[str, Any]) -> str:
+    """The kernel that an instruction is computed in: a fusion, a call of a library, itself."""
+    found = (one["id"] for one in scopes if one["id"] in kernels and one["kind"] in ("fusion", "library"))
+    return next(found, name)
+
+
+def _movers(nodes: Mapping[str, Any], kernel_of: Mapping[str, str], kernels: Mapping[str, Any]) -> dict[str, str]:
+    """The kernels that do nothing but move, each with the last of its moves."""
+    inside: dict[str, list[Any]] = {}
+    for name, node in nodes.items():
+        if (kernel := kernel_of[name]) in kernels and (kernel != name or _is_move(node)):
+            inside.setdefault(kernel, []).append(node)
+    found = {}
+    for kernel, own in inside.items():
+        if any(map(_is_move, own)) and all(_is_move(node) or node["label"] in _FREE for node in own):
+            found[kernel] = next(node["id"] for node in reversed(own) if _is_move(node))
+    return found
 
 
 def _scopes(node: Any, nodes: dict[str, Any]) -> Iterator[Any]:

@@ -33,8 +33,23 @@ PROGRAMS = {
     "mixed": (_mixed, (64, 32), ((32, 128), "bfloat16")),
     "loop": (_loop, (16, 16), ((8, 16, 16), "float32")),
     "turned": (lambda x, w: [(x * k).T @ (w + k).T for k in range(1, 5)], (8, 4), ((16, 8), "float32")),
+    "product": (lambda x, w: jnp.einsum("abcd,aecd->abe", x, w), (4, 8, 64, 16), ((4, 8, 64, 16), "bfloat16")),
     "none": (lambda x, w: x + w.sum(), (4,), ((4,), "float32")),
 }
+
+
+def _alone(text: str) -> list[int]:
+    """How many casts, copies and transposes are in each kernel of XLA's text that does nothing else."""
+    fused = set(re.findall(r" fusion\(.*calls=%?([\w.\-]+)", text))
+    found = []
+    for name, body in re.findall(r"^(?:ENTRY )?%?([\w.\-]+) \([^\n]*\{\n(.*?)^\}", text, re.M | re.S):
+        opcodes = re.findall(r" = (?:\([^=]*?\)|\S+) ([\w\-]+)\(", body)
+        moves = [one for one in opcodes if one in ("convert", "copy", "transpose")]
+        if name not in fused:
+            found += [1] * len(moves)
+        elif moves and set(opcodes) <= {"convert", "copy", "transpose", "bitcast", "constant", "parameter", "tuple"}:
+            found.append(len(moves))
+    return found
 
 
 def _count(row: Row) -> int:
@@ -62,10 +77,14 @@ def test_the_list_has_what_the_program_has(name: str) -> None:
         (first, by_line) = shown.ways[0]
         assert first == "by line" and sum(_count(row) for row in by_line.rows) == len(of_xla)
         assert all(_count(row) == sum(map(_count, row.rows)) for row in by_line.rows)
+    alone = _alone(str(seen.hlo))
+    told = " ".join(text(fusion).split())
+    kernels = f"in {len(alone)} kernel{'s' * (len(alone) != 1)} that do"
+    assert kernels in told if alone else "all of them within other kernels" in told
+    assert not alone or f"; {'all' if sum(alone) == len(of_xla) > 1 else sum(alone)} of them {kernels}" in told
     counts = Counter(opcode for _, opcode in of_xla)
     rows_of = Counter(str(row.cells[0]) for row in table.rows)
     if counts["convert"]:
-        told = " ".join(text(fusion).split())
         casts = re.search(r"([\d,]+) casts?(?: \(([^)]*)\))?", told)
         assert casts is not None and int(casts[1]) == counts["convert"]
         ways = {way: int(number) for number, way in re.findall(r"(\d+) (up|down)", casts[2] or "")}
