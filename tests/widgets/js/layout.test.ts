@@ -100,6 +100,20 @@ test("a chain is drawn as one straight line", () => {
   assert.equal(new Set(middles).size, 1);
 });
 
+test("a part of a wide picture is seen from the first thing in it", () => {
+  const [lefts, rights] = [0, 1].map((side) => Array.from({ length: 6 }, (_, i) => `${side}${i}`)) as [string[], string[]];
+  const chain = rights.slice(1).map((id, i) => `${rights[i]}>${id}`);
+  const layout = layoutOf(graph(["wide".repeat(20), ...lefts, ...rights], [...chain, `${"wide".repeat(20)}>${rights[3]}`]));
+  const all = boxes(layout).map(({ rect }) => rect);
+  const top = Math.min(...all.map(({ y }) => y));
+  assert.equal(layout.above(-1e6, 1e6), 0);
+  for (const { x, w } of all) {
+    const here = all.filter((box) => Math.min(box.x + box.w, x + w) - Math.max(box.x, x) > box.w / 2);
+    assert.equal(layout.above(x, x + w), Math.min(...here.map(({ y }) => y)) - top);
+  }
+  assert.equal(layout.above(-1e6, -1e5), 0);
+});
+
 test("opening and closing a scope gives the same picture again", () => {
   const layout = layoutOf(SAMPLES.deep, "none");
   const before = boxes(layout).map(({ rect }) => rect);

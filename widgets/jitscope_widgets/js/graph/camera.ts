@@ -32,8 +32,14 @@ export class Camera {
   }
 
   /** Everything in view, though never so small that labels cannot be read: then the top is shown, round what `middle` gives for a part
-   * of the picture so wide and so high. */
-  fit(size: Size, view: Size, readable: boolean, middle = (_w: number, _h: number) => size.w / 2): void {
+   * of the picture so wide and so high, from what `above` gives as the first thing between its left and its right. */
+  fit(
+    size: Size,
+    view: Size,
+    readable: boolean,
+    middle = (_w: number, _h: number) => size.w / 2,
+    above = (_left: number, _right: number) => 0,
+  ): void {
     const whole = filling(size, view);
     const least = readable ? (fits(size, view) ? whole : READABLE) : ZOOM.least;
     this.k = Math.min(1.1, Math.max(least, whole || 1));
@@ -45,7 +51,8 @@ export class Camera {
         view.w - MARGIN - w,
         Math.min(MARGIN, view.w / 2 - middle(view.w / this.k, view.h / this.k) * this.k),
       );
-    this.y = h <= view.h - 2 * MARGIN + 1 ? (view.h - h) / 2 : MARGIN;
+    const first = above(-this.x / this.k, (view.w - this.x) / this.k) * this.k;
+    this.y = h <= view.h - 2 * MARGIN + 1 ? (view.h - h) / 2 : MARGIN - Math.min(first, h + 2 * MARGIN - view.h);
   }
 
   /** The least movement that brings a box into view. */

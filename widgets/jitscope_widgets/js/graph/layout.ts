@@ -168,6 +168,18 @@ export class Layout {
     return found;
   }
 
+  /** How much of the picture is empty, from its top, between a left and a right. */
+  above(left: number, right: number): number {
+    let [first, all] = [Infinity, Infinity];
+    for (const node of this.model.visible()) {
+      const { x, y, w } = this.rect(node);
+      all = Math.min(all, y);
+      const seen = Math.min(x + w, right) - Math.max(x, left);
+      if (seen > 0 && (this.isFrame(node) || seen > w / 2)) first = Math.min(first, y);
+    }
+    return first < Infinity ? first - all : 0;
+  }
+
   private outermost(height: number): number {
     const { root } = this.model;
     const placed = this.level(root);

@@ -218,7 +218,14 @@ export class GraphView {
     const start = performance.now();
     const size = this.layout.size();
     this.perf.layoutMs = performance.now() - start;
-    this.camera.fit(size, this.view, readable, (w, h) => this.layout.middle(w, h));
+    const { layout } = this;
+    this.camera.fit(
+      size,
+      this.view,
+      readable,
+      (w, h) => layout.middle(w, h),
+      (left, right) => (readable ? layout.above(left, right) : 0),
+    );
     this.fitted = true;
     this.asFitted = readable ? [this.camera.k, this.camera.x, this.camera.y].join() : "";
     this.ask();
