@@ -15,11 +15,12 @@ from jitscope_widgets import html, text
 from jitscope_widgets.escapes import columns
 from jitscope_widgets.unusual import stands_out
 from jitscope_widgets.view.as_data import as_data
+from jitscope_widgets.view.parts import Table
 from jitscope_widgets.view_data import parts_of
 from jitscope_widgets.views import has_view
 from jitscope_widgets.views.profile.wording import recording_cost
 from jitscope_widgets.wrap import table, wrap
-from tests.widgets import documents as made
+from tests.widgets import documents as made, value_documents
 from tests.widgets.profile_documents import profile
 from tests.widgets.strategies import NASTY, documents, patient
 
@@ -197,6 +198,19 @@ def test_without_an_estimate_a_line_is_the_slowest_only_where_that_is_certain() 
 def test_timing_tells_what_was_not_measured() -> None:
     assert "Not timed" in text(made.timing(run=None))
     assert "210 µs between 200 µs and 230 µs, median of" in text(made.timing())
+    once = made.timing()
+    steady = once["steady"]
+    steady["low"] = steady["high"] = steady["median"] = {**steady["median"], "note": "median of 1 call not recorded"}
+    assert "210 µs in 1 call not recorded" in text(once)
+
+
+def test_what_is_computed_stands_before_what_was_given() -> None:
+    document = value_documents.values()
+    (table,) = [part for part in parts_of(document) if isinstance(part, Table)]
+    numbers = [int(str(row.cells[-2].text)) - 1 for row in table.rows]
+    rows = [document["rows"][at] for at in numbers]
+    kinds = [bool(row["nan"] + row["inf"]) * 2 + row["path"].startswith("e") for row in rows]
+    assert kinds == sorted(kinds, reverse=True) and len(set(kinds)) > 1
 
 
 @pytest.mark.parametrize(

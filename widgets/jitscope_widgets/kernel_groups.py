@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from .kernel_blocks import Block, Blocks
 from .view import inline
 from .view.parts import Content, Grouped, Ref, Row, Table, Text
-from .words import NO_LINE, lines as lines_of, plural
+from .words import lines as lines_of, no_line, plural
 
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class _Groups:
         return sorted(found.values(), key=lambda own: -sum(map(share_of, own)))
 
     def _lines(self, kernel: Kernel) -> str:
-        return lines_of(kernel["positions"], self.here) or NO_LINE
+        return lines_of(kernel["positions"], self.here) or no_line(kernel)
 
     def _fold(self, kernels: Sequence[Kernel]) -> Row:
         """Kernels that do the same as one row, which opens."""

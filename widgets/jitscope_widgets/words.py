@@ -18,6 +18,13 @@ Document = Mapping[str, Any]
 
 
 NO_LINE = "no known line"
+
+
+def no_line(kernel: Document) -> str:
+    """What stands where a kernel has no line: copies of no equation are XLA's."""
+    return "added by XLA" if kernel["kind"] == "copy" and not kernel["paths"] else NO_LINE
+
+
 """What stands for the lines of what stems from none that is known."""
 
 

@@ -38,7 +38,7 @@ from ..view.parts import (
     Table,
     View,
 )
-from ..words import NO_LINE, kernel_name, plural
+from ..words import kernel_name, no_line, plural
 
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ def _origin(kernel: Kernel, here: str) -> Iterator[Inline]:
     """The lines that a kernel stems from: `lines 2, 4; In [2] line 7`."""
     positions = kernel["positions"]
     if not positions:
-        yield "added by XLA" if kernel["kind"] == "copy" and not kernel["paths"] else NO_LINE
+        yield no_line(kernel)
     elif len({(place["file"], place["line"]) for place in positions}) > _PLACES:
         yield words.lines(positions, here)
     else:

@@ -90,7 +90,10 @@ def _run(steady: SteadyRun) -> Content:
     """`210 µs between 200 µs and 230 µs, median of 100 runs, timed on request`"""
     how = clean(steady["median"]["note"]).removeprefix("median of ") or words.plural(steady["runs"], "run")
     low, high = inline.quantity(steady["low"]), inline.quantity(steady["high"])
-    told = inline.muted(f", median of {how}, {_SOURCES.get(steady['source'], '')}".rstrip(", "))
+    source = _SOURCES.get(steady["source"], "")
+    if steady["low"]["value"] == steady["high"]["value"]:
+        return inline.quantity(steady["median"], "strong"), inline.muted(f" in {how}, {source}".rstrip(", "))
+    told = inline.muted(f", median of {how}, {source}".rstrip(", "))
     return (
         inline.quantity(steady["median"], "strong"),
         inline.muted(" between "),

@@ -82,13 +82,22 @@ def _table(document: Document) -> Table:
     rows = document["rows"]
     here = words.mostly_in(document["lines"])
     details = {(one["path"], one["result"]): one for one in document["details"]}
-    order = sorted(range(len(rows)), key=lambda at: (not is_bad(rows[at]), bool(rows[at].get("written"))))
+    order = sorted(range(len(rows)), key=lambda at: _rank(rows[at]))
     looked = [at for at in order if (rows[at]["path"], rows[at]["result"]) in details]
     opened = document["first_bad"] if document["first_bad"] is not None else next(iter(looked), None)
     found = [
         _row(document, at, details.get((rows[at]["path"], rows[at]["result"])), here, at == opened) for at in order
     ]
     return Table("Values", _COLUMNS, tuple(found), first=_FIRST, empty="The program computes nothing.")
+
+
+def _rank(row: Document) -> tuple[bool, bool, bool]:
+    """What is not finite first, then what the program computes, what it was given, what it wrote."""
+    return not is_bad(row), bool(row.get("written")), not _is_computed(row)
+
+
+def _is_computed(row: Document) -> bool:
+    return row["path"].startswith("e")
 
 
 def _row(document: Document, at: int, detail: Document | None, here: str, opened: bool) -> Row:
@@ -105,7 +114,7 @@ def _row(document: Document, at: int, detail: Document | None, here: str, opened
         place or "",
     )
     ref = Ref((row["path"],), position=place.position if place else None)
-    if not row["path"].startswith("e"):
+    if not _is_computed(row):
         ref = Ref(node=row["path"])
     return Row(cells, ref, parts=(_facts(row), _closer(document, row, detail)), opened=opened, title=_told(row))
 

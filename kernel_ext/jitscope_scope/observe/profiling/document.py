@@ -203,7 +203,7 @@ class _Profile:
         calls, busy = float(np.median(recording.calls)), sum(span.total for span in recording.alone)
         at_once = sum((span.totals for span in recording.alone), np.zeros(len(recording.calls))) - recording.busy
         together = max(0.0, float(np.median(at_once)))
-        plain = f"{len(taken.plain)} calls that were not recorded"
+        plain = f"{len(taken.plain)} call{'s' * (len(taken.plain) != 1)} not recorded"
         return {
             "wall": quantity(taken.wall, "s", note=f"median of {plain}"),
             "low": quantity(float(np.percentile(taken.plain, 5)), "s", note=f"5th percentile of {plain}"),
