@@ -36,6 +36,7 @@ _IMAGE = _DRAW.standard_normal((1000, 1000), np.float32)
 _LONG = _DRAW.standard_normal(1_000_000, np.float32)
 _SMALL = _DRAW.standard_normal((10_000, 4, 4), np.float32)
 _IMAGES = _DRAW.standard_normal((8, 32, 32, 96), np.float32)
+_DEEP = _DRAW.standard_normal((12, 16, 16, 288), np.float32)
 _PIXEL = _DRAW.standard_normal((1, 1, 64, 64), np.float32)
 _LAYERS = [_DRAW.standard_normal((128, 512), np.float32) / 11 for _ in range(16)]
 _TOKENS = _DRAW.standard_normal((4, 64, 128), np.float32)
@@ -149,7 +150,8 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     ),
     "CONVOLUTIONS_IN_PARTS": (_in_groups, (_IMAGES, _DRAW.standard_normal((3, 3, 24, 96), np.float32))),
     "MINIMAL_FILTERING": (_by_window, (_IMAGES, _DRAW.standard_normal((3, 3, 96, 96), np.float32))),
-    "FILTERING_BY_FOUR": (_convolution, (_IMAGES, _DRAW.standard_normal((3, 3, 96, 96), np.float32))),
+    "FILTERING_BY_FOUR": (_convolution, (_DEEP, _DRAW.standard_normal((3, 3, 288, 288), np.float32) / 50)),
+    "FILTERING_WITH_SIX": (_convolution, (_IMAGES, _DRAW.standard_normal((3, 3, 96, 96), np.float32))),
     "SMALL_SYSTEMS": (jnp.linalg.inv, (_DRAW.random((10_000, 3, 3), np.float32) + 3 * np.eye(3, dtype=np.float32),)),
     "RESIZED_BY_PIXELS": (lambda x: jx.image.resize(x, (8, 16, 16, 96), "linear"), (_IMAGES,)),
     "COMPLEX_OPERANDS_KEPT": (lambda x: jnp.sqrt(-jnp.log(1 - x * 0.98j)), (_LONG,)),

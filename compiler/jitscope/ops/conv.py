@@ -275,13 +275,13 @@ _ALGORITHMS = (
         summed_by_rows,
     ),
     _Algorithm(
-        "computed by Winograd's minimal filtering: 3 or 4 multiplications for a result in place of 9",
+        "computed by Winograd's minimal filtering: 2 to 4 multiplications for a result in place of 9",
         MINIMAL_FILTERING,
         is_filtered,
         filtered,
     ),
     _Algorithm(
-        "computed by Winograd's minimal filtering: 3 or 4 multiplications in place of 9 for a place that the window stood at",
+        "computed by Winograd's minimal filtering: 2 to 4 multiplications in place of 9 for a place that the window stood at",
         MINIMAL_FILTERING,
         is_filtered_gradient,
         filtered_gradient,

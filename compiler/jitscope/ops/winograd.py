@@ -1,12 +1,15 @@
 """Convolutions with a window of 3 × 3, and their gradients by the window, with fewer multiplications: minimal filtering (Winograd, "Arithmetic Complexity of
 Computations", 1980; Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", CVPR 2016, section 4.1).
 
-A tile of n × n results y sees a tile d of (n + 2) × (n + 2). With a filter's matrices, y = A' ((G w G') * (B' d B)) A, where * multiplies element by
-element: for n = 2, 16 multiplications in place of 36; for n = 4, 49 in place of 144. Summed over the features, each of these elements is a product of
-matrices, (tiles × features) (features × results' features). The gradient by the window is the transpose, G' ((A y A') * (B' d B)) G, summed over the tiles.
+A tile of n × n results y sees a tile d of (n + 2) × (n + 2). With matrices of filters along the rows and the columns, y = A' ((G w H') * (B' d C)) D, where *
+multiplies element by element: for n = 2, 16 multiplications in place of 36; for n = 4, 36, 42 or 49 in place of 144. Summed over the features, each of these
+elements is a product of matrices, (tiles × features) (features × results' features). The gradient by the window is the transpose, G' ((A y D') * (B' d C)) H,
+summed over the tiles.
 
-The filter for n = 4 takes polynomials modulo x, x - 1, x + 1, x^2 + 1 and at infinity: all zeros but 0 are on the unit circle, so that errors stay those of
-n = 2. (36 multiplications, with the points 2 and -2 in place of x^2 + 1, were seen to have 5 to 7 times the error of sums.)
+For n = 4 one filter takes polynomials modulo x, x - 1, x + 1, x^2 + 1 and at infinity, with seven products: all zeros but 0 are on the unit circle, so that it
+enlarges rounding errors as little as that for n = 2 (1.35 and 1.29 along an axis, `_Line.error`). The other takes values at 0, 5/8, -5/8, 3/2, -3/2 and infinity,
+with six (2.19; the usual points 1, -1, 2 and -2: 3.28). Which of both stands along which axis is told by the error: that of the products grows with the root of
+how many are added up, and times what the filters make of it is kept within the rule's limit.
 
 What a tile sees beside a result's own window cancels out up to rounding, so that errors are relative to the largest numbers of the tile; where these are of
 one size, the error (root mean square) was seen to be 0.2 to 3 times that of XLA's sums. Infinities and NaN reach all results of the tile.
@@ -22,7 +25,7 @@ import numpy as np
 
 from ..core.avals import ShapedArray, aval_of
 from ..named_tuple import NamedTuple
-from ..xla.cpu_tuning import FILTERING_BY_FOUR, HAS_OLDER_EMITTER, MINIMAL_FILTERING, Tuning
+from ..xla.cpu_tuning import FILTERING_BY_FOUR, FILTERING_WITH_SIX, HAS_OLDER_EMITTER, MINIMAL_FILTERING, Tuning
 from .conv_forms import Geometry
 from .dot import dot_general_p
 from .families import scalar_like
@@ -32,45 +35,81 @@ from .precision import Precision
 from .small_products import at_place
 
 
-class _Filter(NamedTuple):
-    """How results in a tile of `side` × `side` are computed, and by which rule: what stands at the left, the transposes of B and A, and G."""
+class _Line(NamedTuple):
+    """A filter along one axis: what stands at the left, the transposes of B and A, and G."""
 
-    side: int
-    rule: Tuning
     b: np.ndarray
     g: np.ndarray
     a: np.ndarray
 
+    def error(self) -> float:
+        """By how much it enlarges rounding errors of its products (root mean square), beside that of the sum of three products."""
+        products = (self.g**2).sum(1) * (self.b**2).sum(1)
+        return math.sqrt((self.a**2 @ products).mean() / 3)
+
+
+class _Filter(NamedTuple):
+    """How results in a tile of `side` × `side` are computed, and by which rule: a filter along each axis."""
+
+    side: int
+    rule: Tuning
+    lines: tuple[_Line, _Line]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many products there are along each axis, for each feature."""
+        first, second = (len(line.b) for line in self.lines)
+        return first, second
+
     @property
     def elements(self) -> int:
-        return len(self.b) ** 2
+        return math.prod(self.shape)
+
+    def errs_little(self, terms: int) -> bool:
+        """Whether errors of sums of so many products, as they are enlarged, stay within the rule's limit."""
+        error = math.prod(line.error() for line in self.lines) * math.sqrt(terms)
+        return error <= self.rule.value.get("error", math.inf)
 
 
+_TWO = _Line(
+    np.array([[1, 0, -1, 0], [0, 1, 1, 0], [0, -1, 1, 0], [0, 1, 0, -1]]),
+    np.array([[1, 0, 0], [0.5, 0.5, 0.5], [0.5, -0.5, 0.5], [0, 0, 1]]),
+    np.array([[1, 1, 1, 0], [0, 1, -1, -1]]),
+)
+_FOUR_OF_SEVEN = _Line(
+    np.array(
+        [
+            [1, 0, 0, 0, -1, 0],
+            [0, 1, 1, 1, 1, 0],
+            [0, -1, 1, -1, 1, 0],
+            [0, 1, -1, -1, 1, 0],
+            [0, 1, 0, -1, 0, 0],
+            [0, 0, 1, 0, -1, 0],
+            [0, -1, 0, 0, 0, 1],
+        ]
+    ),
+    np.array([[4, 0, 0], [1, 1, 1], [1, -1, 1], [2, 2, -2], [2, 0, -2], [0, 2, 0], [0, 0, 4]]) / 4,
+    np.array([[1, 1, 1, 1, -1, 1, 0], [0, 1, -1, 0, 1, 1, 0], [0, 1, 1, -1, 1, -1, 0], [0, 1, -1, 0, -1, -1, 1]]),
+)
+
+
+def _by_points(results: int, points: Sequence[float]) -> _Line:
+    """The filter for so many results that takes the values of polynomials at these points and at infinity."""
+    p = np.array(points)
+    others = [np.delete(p, i) for i in range(len(p))]
+    powers = np.vander(p, results, increasing=True)
+    b = np.array([np.poly(o)[::-1] for o in others])  # of the polynomials with zeros at all other points
+    b = np.vstack([np.hstack([b, np.zeros((len(p), 1))]), np.poly(p)[::-1]])
+    g = np.vander(p, 3, increasing=True) / np.array([np.prod(x - o) for x, o in zip(p, others)])[:, None]
+    return _Line(b, np.vstack([g, [0, 0, 1]]), np.vstack([powers, np.eye(results)[-1]]).T)
+
+
+_FOUR_OF_SIX = _by_points(4, (0, 0.625, -0.625, 1.5, -1.5))
 _FILTERS = (
-    _Filter(
-        2,
-        MINIMAL_FILTERING,
-        np.array([[1, 0, -1, 0], [0, 1, 1, 0], [0, -1, 1, 0], [0, 1, 0, -1]]),
-        np.array([[1, 0, 0], [0.5, 0.5, 0.5], [0.5, -0.5, 0.5], [0, 0, 1]]),
-        np.array([[1, 1, 1, 0], [0, 1, -1, -1]]),
-    ),
-    _Filter(
-        4,
-        FILTERING_BY_FOUR,
-        np.array(
-            [
-                [1, 0, 0, 0, -1, 0],
-                [0, 1, 1, 1, 1, 0],
-                [0, -1, 1, -1, 1, 0],
-                [0, 1, -1, -1, 1, 0],
-                [0, 1, 0, -1, 0, 0],
-                [0, 0, 1, 0, -1, 0],
-                [0, -1, 0, 0, 0, 1],
-            ]
-        ),
-        np.array([[4, 0, 0], [1, 1, 1], [1, -1, 1], [2, 2, -2], [2, 0, -2], [0, 2, 0], [0, 0, 4]]) / 4,
-        np.array([[1, 1, 1, 1, -1, 1, 0], [0, 1, -1, 0, 1, 1, 0], [0, 1, 1, -1, 1, -1, 0], [0, 1, -1, 0, -1, -1, 1]]),
-    ),
+    _Filter(2, MINIMAL_FILTERING, (_TWO, _TWO)),
+    _Filter(4, FILTERING_BY_FOUR, (_FOUR_OF_SEVEN, _FOUR_OF_SEVEN)),
+    _Filter(4, FILTERING_WITH_SIX, (_FOUR_OF_SIX, _FOUR_OF_SEVEN)),
+    _Filter(4, FILTERING_WITH_SIX, (_FOUR_OF_SIX, _FOUR_OF_SIX)),
 )
 _INDEX = np.dtype(np.int32)
 _COUNT = ShapedArray((), _INDEX)
@@ -86,12 +125,14 @@ class Tiles:
         self.rows, self.columns = (-(-n // filter.side) for n in sizes)
         # Products with few rows would read the windows too often.
         tiles = max(MINIMAL_FILTERING.value["numbers"] // (filter.elements * features), features // 2)
-        wanted = -(-tiles // self.of_image)
+        wanted = max(1, round(tiles / self.of_image))
         self.images = next(n for n in range(min(wanted, count), count + 1) if count % n == 0)
 
     @classmethod
-    def of(cls, ctx: Any, count: int, sizes: tuple[int, ...], features: tuple[int, int]) -> Tiles | None:
-        """Those with the fewest multiplications; None: too few, or too large ones."""
+    def of(
+        cls, ctx: Any, count: int, sizes: tuple[int, ...], features: tuple[int, int], terms: int | None = None
+    ) -> Tiles | None:
+        """Those with the fewest multiplications; None: too few, or too large ones. So many `terms` are added up in a product (None: the tiles of a block)."""
         limits, most = MINIMAL_FILTERING.value, max(features)
         filters = [
             f for f in _FILTERS if f.rule.holds(ctx.module.platform) and min(features) >= f.rule.value["features"]
@@ -102,6 +143,7 @@ class Tiles:
             if count * tiles.of_image >= tiles.filter.rule.value["tiles"]
             and tiles.filter.side**2 * tiles.of_image <= limits["filled"] * math.prod(sizes)
             and tiles.filter.elements * tiles.of_block * most <= limits["most"]
+            and tiles.filter.errs_little(tiles.of_block if terms is None else terms)
         ]
         return min(found, key=lambda tiles: tiles.of_image * tiles.filter.elements, default=None)
 
@@ -138,7 +180,7 @@ def _holds(ctx: Any, geometry: Geometry) -> bool:
 
 def _tiles(ctx: Any, geometry: Geometry) -> Tiles | None:
     count, features, *_ = geometry.x_shape
-    return Tiles.of(ctx, count, geometry.sizes, (features, geometry.y_shape[0]))
+    return Tiles.of(ctx, count, geometry.sizes, (features, geometry.y_shape[0]), features)
 
 
 def _tiles_of_gradient(ctx: Any, geometry: Geometry) -> Tiles | None:
@@ -153,20 +195,22 @@ def filtered(ctx: Any, geometry: Geometry, x: Any, y: Any) -> Any:
     tiles = _tiles(ctx, geometry)
     assert tiles is not None
     filter = tiles.filter
-    images, windows = _of_type(ctx, (count, *space, features), (filter.elements, features, made))
+    turned = y_spec[0] < y_spec[1]  # a transpose of windows would take as long as what they are transformed to
+    both = (made, features) if turned else (features, made)
+    images, windows = _of_type(ctx, (count, *space, features), (filter.elements, *both))
     out = windows.update(shape=(count, *geometry.sizes, made))
 
     def prepared(x: Any, y: Any) -> list[Any]:
         # A window is transformed when its images are there: all at once would fill memory.
         x, y = optimization_barrier_p(x, y)
-        window = transpose(y, (*y_spec[2:], y_spec[1], y_spec[0]))
-        return [transpose(x, (x_spec[0], *x_spec[2:], x_spec[1])), reshape(_of_window(window, filter.g), windows.shape)]
+        window = _of_window(transpose(y, (*y_spec[2:], *sorted(y_spec[:2]))), [line.g for line in filter.lines])
+        return [transpose(x, (x_spec[0], *x_spec[2:], x_spec[1])), reshape(window, windows.shape)]
 
     x, y = ctx.inline(prepared, x, y)
 
     def block(x: Any, y: Any) -> Any:
-        seen = _of_tiles(_padded(x, tiles, geometry.params["padding"]), filter.b, tiles)
-        return _results(_product(seen, y, 2), tiles, geometry.sizes)
+        seen = _of_tiles(_padded(x, tiles, geometry.params["padding"]), [line.b for line in filter.lines], tiles)
+        return _results(_product(seen, y, 2, 2 if turned else 1), tiles, geometry.sizes)
 
     def part(first: Any, made: Any) -> Any:
         at = [first, *[ctx.scalar(0, _INDEX)] * 3]
@@ -195,8 +239,8 @@ def filtered_gradient(ctx: Any, geometry: Geometry, x: Any, y: Any) -> Any:
     x, y = ctx.inline(prepared, x, y)
 
     def block(x: Any, y: Any) -> Any:
-        seen = _of_tiles(_padded(x, tiles, geometry.params["padding"]), filter.b, tiles)
-        y = _of_tiles(_padded(y, tiles), filter.a.T, tiles)
+        seen = _of_tiles(_padded(x, tiles, geometry.params["padding"]), [line.b for line in filter.lines], tiles)
+        y = _of_tiles(_padded(y, tiles), [line.a.T for line in filter.lines], tiles)
         if HAS_OLDER_EMITTER:  # it would compute each number again where the transpose is
             return _product(seen, y, 1)
         return _product(in_memory(transpose(seen, (0, 2, 1))), y, 2)  # else one core multiplies
@@ -207,7 +251,7 @@ def filtered_gradient(ctx: Any, geometry: Geometry, x: Any, y: Any) -> Any:
         return one if tiles.images == count else ctx.hlo.add(total, one)
 
     def gradient(total: Any) -> Any:
-        window = _of_window(reshape(total, (*[len(filter.g)] * 2, features, made)), filter.g.T)
+        window = _of_window(reshape(total, (*filter.shape, features, made)), [line.g.T for line in filter.lines])
         return geometry.placed(transpose(window, (2, 0, 1, 3)))
 
     return ctx.inline(gradient, _over_blocks(ctx, tiles, count, sums, ctx.zeros(sums), part), avals=[sums])
@@ -262,36 +306,38 @@ def _padded(x: Any, tiles: Tiles, padding: Sequence[tuple[int, int]] | None = No
     return pad_p(x, scalar_like(x, 0), padding_config=((0, 0, 0), *pads, (0, 0, 0)))
 
 
-def _of_tiles(x: Any, matrix: np.ndarray, tiles: Tiles) -> Any:
-    """The tiles, a side apart in images, between a matrix and its transpose: (elements, tiles, features)."""
-    reach, side = matrix.shape[1], tiles.filter.side
+def _of_tiles(x: Any, matrices: Sequence[np.ndarray], tiles: Tiles) -> Any:
+    """The tiles, a side apart in images, between a matrix and the transpose of another: (elements, tiles, features)."""
+    (first, second), side = matrices, tiles.filter.side
+    reach = first.shape[1]
     rows, columns = (side * (n - 1) + 1 for n in (tiles.rows, tiles.columns))
-    x = _combined(matrix, [slice_in_dim(x, i, i + rows, side, 1) for i in range(reach)], 0)
+    x = _combined(first, [slice_in_dim(x, i, i + rows, side, 1) for i in range(reach)], 0)
     x = in_memory(x)
-    x = _combined(matrix, [slice_in_dim(x, i, i + columns, side, 3) for i in range(reach)], 1)
+    x = _combined(second, [slice_in_dim(x, i, i + columns, side, 3) for i in range(reach)], 1)
     shape = aval_of(x).shape
     return reshape(x, (math.prod(shape[:2]), math.prod(shape[2:-1]), shape[-1]))
 
 
-def _of_window(w: Any, matrix: np.ndarray) -> Any:
-    """The first two axes of an array between a matrix and its transpose."""
-    for axis in (0, 1):
+def _of_window(w: Any, matrices: Sequence[np.ndarray]) -> Any:
+    """The first two axes of an array between a matrix and the transpose of another."""
+    for axis, matrix in enumerate(matrices):
         w = in_memory(_combined(matrix, _along(w, axis), axis))
     return w
 
 
-def _product(x: Any, y: Any, contracted: int) -> Any:
-    """The products of matrices, one for each element of a tile, over an axis of x and the features or the tiles of y."""
-    numbers = ((contracted,), (1,)), ((0,), (0,))
+def _product(x: Any, y: Any, x_axis: int, y_axis: int = 1) -> Any:
+    """The products of matrices, one for each element of a tile, over an axis of each."""
+    numbers = ((x_axis,), (y_axis,)), ((0,), (0,))
     return dot_general_p(x, y, dimension_numbers=numbers, precision=None, preferred_element_type=None)
 
 
 def _results(x: Any, tiles: Tiles, sizes: Sequence[int]) -> Any:
     """The images of results of the products for each element of a tile."""
-    made, side, matrix = aval_of(x).shape[-1], tiles.filter.side, tiles.filter.a
-    x = reshape(x, (*[matrix.shape[1]] * 2, tiles.images, tiles.rows, tiles.columns, made))
-    x = in_memory(_combined(matrix, _along(x, 0), 3))
-    x = _combined(matrix, _along(x, 0), 4)
+    made, side = aval_of(x).shape[-1], tiles.filter.side
+    first, second = (line.a for line in tiles.filter.lines)
+    x = reshape(x, (*tiles.filter.shape, tiles.images, tiles.rows, tiles.columns, made))
+    x = in_memory(_combined(first, _along(x, 0), 3))
+    x = _combined(second, _along(x, 0), 4)
     x = reshape(x, (tiles.images, side * tiles.rows, side * tiles.columns, made))
     return slice_in_dim(slice_in_dim(x, 0, sizes[0], axis=1), 0, sizes[1], axis=2)
 
