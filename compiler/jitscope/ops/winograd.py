@@ -210,7 +210,8 @@ def filtered(ctx: Any, geometry: Geometry, x: Any, y: Any) -> Any:
 
     def block(x: Any, y: Any) -> Any:
         seen = _of_tiles(_padded(x, tiles, geometry.params["padding"]), [line.b for line in filter.lines], tiles)
-        return _results(_product(seen, y, 2, 2 if turned else 1), tiles, geometry.sizes)
+        made = _results(_product(seen, y, 2, 2 if turned else 1), tiles, geometry.sizes)
+        return in_memory(made) if tiles.images == count else made  # each loop that reads it would compute it again
 
     def part(first: Any, made: Any) -> Any:
         at = [first, *[ctx.scalar(0, _INDEX)] * 3]
