@@ -54,7 +54,6 @@ def test_values_are_looked_at_when_asked(shell):
 
 OUTSIDE = {
     "jnp.take(x, i)": "Index 7 is outside of axis 0, which has size 5: NaN is read.",
-    "x.at[i].get(mode='fill', fill_value=-1.0)": "Index 7 is outside of axis 0, which has size 5: -1.0 is read.",
     "x[-i]": "An index lies 2 before the first element of axis 0, which has size 5: the element at the edge is read.",
     "x[jnp.array([1, 0]) - i]": "An index lies 1 before the first element of axis 0, which has size 5: the element at the edge is read.",
     "x[i]": "Index 7 is outside of axis 0, which has size 5: the element at the edge is read.",
