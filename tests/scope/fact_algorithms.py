@@ -32,17 +32,6 @@ def masked_attention(p, x, seed):
     return jx.grad(lambda p: (attention(p, x) ** 2).sum())(p)
 
 
-@program({w: f32(7, 4) for w in ("reset", "update", "new")}, f32(3, 6, 3))
-def gated_recurrence_of_examples(p, xs):
-    def cell(h, x):
-        both = jnp.concatenate([h, x])
-        r, z = nn.sigmoid(both @ p["reset"]), nn.sigmoid(both @ p["update"])
-        h = (1 - z) * h + z * jnp.tanh(jnp.concatenate([r * h, x]) @ p["new"])
-        return h, h.sum()
-
-    return jx.vmap(lambda xs: lax.scan(cell, jnp.zeros(4), xs))(xs)
-
-
 @program({"w": f32(3, 3, 2, 4), "scale": f32(4), "shift": f32(4)}, {"mean": f32(4), "var": f32(4)}, f32(2, 6, 6, 2))
 def normalised_convolution(params, running, x):
     def loss(params):
@@ -65,11 +54,6 @@ def _root(a):
 _root.defvjp(lambda a: ((y := _root(a)), y), lambda y, g: (g / (2 * y),))
 
 
-@program(f32(5))
-def derivative_by_hand_in_a_loop(x):
-    return jx.grad(lambda x: lax.fori_loop(0, 4, lambda _, y: _root(y) + 1, x).sum())(x)
-
-
 @program(f32(4), f32(6, 4))
 def branches_in_a_scan(c, xs):
     def step(c, x):
@@ -87,29 +71,6 @@ def loops_until(x, tolerance):
         return jnp.sort(y) - 0.5 * x, k + 1
 
     return lax.while_loop(lambda s: ((s[0] ** 2).sum() > tolerance) & (s[1] < 5), outer, (x, 0))
-
-
-@program(f32(6, 5))
-def mapped_in_turn(x):
-    return lax.map(lambda row: jnp.cumsum(jnp.exp(row)) / row.sum(), x), lax.map(jnp.sin, x, batch_size=4)
-
-
-@program(f32(7, 9))
-def largest(x):
-    values, places = lax.top_k(x, 3)
-    return (
-        values,
-        jnp.argsort(-x, axis=0),
-        jnp.take_along_axis(x, places, axis=1),
-        jnp.searchsorted(jnp.sort(x[0]), x[1]),
-    )
-
-
-@program(f32(32), np.int32(5))
-def low_pass(x, cut):
-    spectrum = jnp.fft.rfft(x)
-    kept = jnp.where(jnp.arange(17) < cut, spectrum, 0)
-    return jnp.fft.irfft(kept, n=32), jx.grad(lambda x: (jnp.abs(jnp.fft.rfft(x)) ** 2)[:4].sum())(x)
 
 
 @program(f32(6), f32(10, 2), f32(10))
@@ -139,20 +100,6 @@ def kalman_filter(mean, observed, dynamics, seen):
         return (m, p), m
 
     return lax.scan(step, (mean, jnp.eye(4)), observed)[1]
-
-
-@program(f32(3), np.float32(0.05))
-def differential_equation(y, h):
-    def slope(y):
-        return jnp.stack([10 * (y[1] - y[0]), y[0] * (28 - y[2]) - y[1], y[0] * y[1] - 8 / 3 * y[2]])
-
-    def step(_, y):
-        k1 = slope(y)
-        k2 = slope(y + h / 2 * k1)
-        k3 = slope(y + h / 2 * k2)
-        return y + h / 6 * (k1 + 2 * k2 + 2 * k3 + slope(y + h * k3))
-
-    return lax.fori_loop(0, 8, step, y)
 
 
 @program(f32(20, 2), f32(3, 2))
@@ -233,16 +180,3 @@ def saved_products_only(ws, x):
         return (y**2).sum()
 
     return jx.grad(loss)(ws)
-
-
-@program(f32(11, 3), np.array([2, 0, 4, 1]), np.array([0, 2, 2, 6]))
-def ragged(x, lengths, starts):
-    places = starts[:, None] + jnp.arange(4)
-    rows = jnp.where((jnp.arange(4) < lengths[:, None])[..., None], x[jnp.clip(places, 0, 10)], 0)
-    summed = jnp.zeros((11, 3)).at[places].add(rows, mode="drop")
-    return (
-        rows.sum(1),
-        summed,
-        x.at[starts, 0].max(lengths.astype(jnp.float32)),
-        lax.dynamic_slice(x, (starts[1], 0), (3, 2)),
-    )

@@ -37,15 +37,6 @@ def scatters_with_duplicates(x, at, rows):
     return added.at[at].max(rows * 3), x.at[at, 0].mul(2.0)
 
 
-@program(f32(12, 5), np.array([3, 0, 7, 11], np.int32))
-def gathers_in_a_scan_from_the_end(table, places):
-    def step(state, place):
-        state = jnp.tanh(state + table[place])
-        return state, state[:2]
-
-    return lax.scan(step, jnp.zeros(5), places, reverse=True)
-
-
 @program(f32(4), f32(3, 4))
 def while_in_cond_in_scan(x, rows):
     def halved(v):
@@ -67,21 +58,6 @@ def batched_factorisations(matrices, sides):
     return solved, q @ r, singular.sum(1), vectors * values[:, None]
 
 
-@program(f32(2, 3, 4, 5), f32(3, 2, 5, 6))
-def products_of_batches_turned_round(a, b):
-    product = lax.dot_general(a, b, (((3,), (2,)), ((0, 1), (1, 0))))
-    return product.transpose(0, 2, 1, 3) * 2, jnp.einsum("abcd,badf->fc", a, b)
-
-
-@program(f32(2, 8, 8, 4), f32(3, 3, 2, 6))
-def grouped_and_dilated(images, kernel):
-    y = lax.conv_general_dilated(
-        images, kernel, (1, 1), "SAME", rhs_dilation=(2, 2), dimension_numbers=("NHWC", "HWIO", "NHWC"),
-        feature_group_count=2,
-    )  # fmt: skip
-    return jnp.maximum(y, 0).mean((1, 2))
-
-
 @program(bf16(4, 6), f32(6, 5).astype(np.float16), np.arange(20, dtype=np.int8).reshape(4, 5))
 def many_widths(a, b, c):
     product = lax.dot(a, b.astype(dtypes.bfloat16), preferred_element_type=jnp.float32)
@@ -96,19 +72,6 @@ def filtered(signal, weights):
     return back.real, jnp.abs(jnp.fft.rfft(back.imag)).sum(1)
 
 
-@program(np.uint32(7), f32(6))
-def noise(seed, x):
-    key = jx.random.key(seed)
-    keep, shift = jx.random.split(key)
-    return jnp.where(jx.random.bernoulli(keep, 0.5, x.shape), x / 0.5, 0) + jx.random.normal(shift, x.shape)
-
-
-@program(f32(3, 10))
-def the_best_of_each(x):
-    values, at = lax.top_k(x, 4)
-    return jx.nn.softmax(values) @ jnp.ones(4), at
-
-
 @program(f32(16, 3), f32(16, 3))
 def recurrence_by_scan_of_pairs(a, b):
     def both(first, second):
@@ -116,13 +79,6 @@ def recurrence_by_scan_of_pairs(a, b):
 
     _, states = lax.associative_scan(both, (a, b))
     return states[-1], jnp.cumprod(a, 0)[-1] + lax.cummax(b)[0]
-
-
-@program(f32(5))
-def asks_python(x):
-    shape = jx.ShapeDtypeStruct(x.shape, x.dtype)
-    y = jx.pure_callback(lambda v: np.sort(np.asarray(v)), shape, jnp.sin(x))
-    return y * 2 + x
 
 
 @jx.custom_jvp
@@ -134,20 +90,6 @@ def _softened(x):
 def _(primals, tangents):
     (x,), (t,) = primals, tangents
     return _softened(x), t / (1 + jnp.abs(x))
-
-
-@program(f32(4, 3))
-def rule_inside_of_a_map(x):
-    return jx.vmap(jx.grad(lambda row: _softened(row * 2).sum()))(x)
-
-
-@program(f32(5, 4), f32(4, 4))
-def kept_and_computed_again(x, w):
-    @jx.checkpoint
-    def block(x):
-        return jnp.sin(x @ w) * x
-
-    return jx.grad(lambda x: block(block(x)).sum())(x)
 
 
 @program(f32(6, 4), f32(6, 4), donate=(0, 1))

@@ -9,47 +9,10 @@ import numpy as np
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax, nn, random
-from tests.scope.fact_programs import PROGRAMS, bf16, c64, f32, program
+from tests.scope.fact_programs import PROGRAMS, f32, program
 
 
 __all__ = ["PROGRAMS"]
-
-
-@program({"gate": f32(8, 4), "up": f32(4, 8, 6), "down": f32(4, 6, 8)}, f32(10, 8))
-def mixture_of_experts(p, x):
-    def expert(up, down, x):
-        return nn.relu(x @ up) @ down
-
-    def loss(p):
-        scores = nn.softmax(x @ p["gate"])
-        weights, chosen = lax.top_k(scores, 2)
-        mask = nn.one_hot(chosen, 4) * weights[..., None]
-        given = jx.vmap(expert, in_axes=(0, 0, None))(p["up"], p["down"], x)
-        balance = (scores.mean(0) * (mask.sum(1) > 0).mean(0)).sum()
-        return (jnp.einsum("ebd,bke->bd", given, mask) ** 2).mean() + 0.01 * balance
-
-    return jx.value_and_grad(loss)(p)
-
-
-@program({w: f32(8, 8) for w in "qkvo"}, f32(11, 8), np.int32(3))
-def attention_with_a_cache(p, table, start):
-    keys, values = jnp.zeros((6, 8)), jnp.zeros((6, 8))
-
-    def unfinished(state):
-        step, token, *_ = state
-        return (step < 6) & (token != 0)
-
-    def next_token(state):
-        step, token, keys, values = state
-        x = table[token]
-        keys = lax.dynamic_update_slice(keys, (x @ p["k"])[None], (step, 0))
-        values = values.at[step].set(x @ p["v"])
-        scores = keys @ (x @ p["q"]) / 8**0.5
-        seen = jnp.where(jnp.arange(6) <= step, scores, -1e30)
-        x = nn.softmax(seen) @ values @ p["o"]
-        return step + 1, jnp.argmax(table @ x).astype(jnp.int32), keys, values
-
-    return lax.while_loop(unfinished, next_token, (jnp.int32(0), start, keys, values))
 
 
 @program(
@@ -84,18 +47,6 @@ def gated_recurrence_again_computed(p, xs):
     return jx.grad(lambda p: (run(p, jx.checkpoint) ** 2).sum())(p), run(p, lambda cell: cell)
 
 
-@program(f32(5, 3), f32(5, 7))
-def scans_of_examples(starts, rows):
-    def run(start, row):
-        def step(c, x):
-            c = jnp.sin(c) * x
-            return c, c.max()
-
-        return lax.scan(step, start, row)
-
-    return jx.vmap(run)(starts, rows)
-
-
 @jx.custom_vjp
 def _straight_through(x):
     return jnp.round(x)
@@ -107,68 +58,12 @@ _straight_through.defvjp(
 )
 
 
-@program(f32(4), f32(6, 4))
-def derivative_by_hand_in_a_scan(c, xs):
-    def step(c, x):
-        c = _straight_through(c * x) + x
-        return c, (c**2).sum()
-
-    def loss(c):
-        return lax.scan(step, c, xs)[1].sum()
-
-    return jx.value_and_grad(loss)(c)
-
-
 @program(f32(64), f32(64))
 def spectrogram(x, window):
     frames = jnp.stack([x[i : i + 16] for i in range(0, 49, 8)])
     power = jnp.abs(jnp.fft.rfft(frames * window[:16])) ** 2
     filters = jnp.maximum(0, 1 - jnp.abs(jnp.linspace(0, 8, 9)[:, None] - jnp.arange(1.0, 8, 2)))
     return jnp.log(power @ filters + 1e-6), jnp.fft.irfft(jnp.fft.rfft(x) * jnp.fft.rfft(window).conj())
-
-
-@program(f32(12, 3), np.array([0, 2, 2, 5, 1, 0, 3, 4, 5, 5, 2, 1]))
-def sparse_sums(values, rows):
-    order = jnp.argsort(rows)
-    summed = jx.ops.segment_sum(values[order], rows[order], num_segments=6, indices_are_sorted=True)
-    largest = jx.ops.segment_max(values, rows, num_segments=6)
-    counts = jnp.zeros(6, jnp.int32).at[rows].add(1)
-    return summed / jnp.maximum(counts, 1)[:, None], largest[rows], jnp.cumsum(counts)
-
-
-@program(f32(6, 6), f32(6))
-def factorised(a, b):
-    s = a @ a.T + 6 * jnp.eye(6)
-    low = jnp.linalg.cholesky(s)
-    y = jx.scipy.linalg.solve_triangular(low, b, lower=True)
-    values, vectors = jnp.linalg.eigh(s)
-    again = (vectors * values) @ vectors.T
-    return y, again, jnp.linalg.solve(a + 6 * jnp.eye(6), b), jnp.linalg.lstsq(a, b)[0]
-
-
-@program(c64(4, 4), c64(4))
-def quantum_steps(h, state):
-    h = (h + h.conj().T) / 2
-
-    def step(psi, t):
-        psi = psi - 1j * 0.01 * (h @ psi)
-        psi = psi / jnp.sqrt(jnp.vdot(psi, psi).real)
-        return psi, jnp.abs(psi) ** 2 * t
-
-    return lax.scan(step, state, jnp.linspace(0.0, 1.0, 12))
-
-
-@program(np.arange(-24, 24, dtype=np.int8).reshape(8, 6), f32(8), bf16(5, 8), f32(5, 6).astype(np.float16))
-def quantised(w, scale, x, residual):
-    low = lax.dot_general(
-        jnp.clip(jnp.round(x.astype(jnp.float32) * 16), -127, 127).astype(jnp.int8),
-        w,
-        (((1,), (0,)), ((), ())),
-        preferred_element_type=jnp.int32,
-    )
-    exact = x.astype(jnp.float32) @ (w.astype(jnp.float32) * scale[:, None])
-    half = residual + low.astype(jnp.float16) / 16
-    return half, exact.astype(jnp.bfloat16), jnp.abs(exact - half).max()
 
 
 @program(f32(5), np.int32(4))
@@ -180,24 +75,6 @@ def asked_back(x, n):
     x = lax.fori_loop(0, 3, step, x)
     jx.debug.print("x = {x}", x=x.sum())
     return lax.fori_loop(0, n, lambda i, x: x / 2, x)
-
-
-@program({"w": f32(8, 8), "m": f32(8, 8), "v": f32(8, 8)}, f32(8, 8), donate=(0,))
-def optimiser_step(state, g):
-    m = 0.9 * state["m"] + 0.1 * g
-    v = 0.99 * state["v"] + 0.01 * g**2
-    w = state["w"] - 1e-3 * m / (jnp.sqrt(v) + 1e-8)
-    return {"w": w, "m": m, "v": v}
-
-
-@program(f32(40), np.int32(5))
-def sliding(x, size):
-    def step(i, out):
-        window = lax.dynamic_slice(x, (i * 2,), (8,))
-        kept = jnp.where(jnp.arange(8) < size, window, 0)
-        return lax.dynamic_update_slice(out, kept.sum(keepdims=True) / size, (i,))
-
-    return lax.fori_loop(0, 16, step, jnp.zeros(16))
 
 
 @program(f32(3), np.float32(1e-6))
@@ -214,37 +91,6 @@ def newton(x, tolerance):
         return x, error, n + 1
 
     return lax.while_loop(lambda s: (s[1] > tolerance) & (s[2] < 20), step, (x, jnp.float32(10), 0))
-
-
-@program(f32(2), np.float32(1.0))
-def adaptive_ode(y, end):
-    def slope(y):
-        return jnp.array([y[1], -y[0] + 0.1 * (1 - y[0] ** 2) * y[1]])
-
-    def step(state):
-        t, h, y = state
-        k1 = slope(y)
-        k2 = slope(y + h * k1)
-        low, high = y + h * k1, y + h * (k1 + k2) / 2
-        error = jnp.abs(high - low).max()
-        accepted = error < 1e-2
-        h_new = h * jnp.clip(0.9 * (1e-2 / (error + 1e-9)) ** 0.5, 0.2, 5.0)
-        return jnp.where(accepted, t + h, t), h_new, jnp.where(accepted, high, y)
-
-    return lax.while_loop(lambda s: s[0] < end, step, (jnp.float32(0), jnp.float32(0.1), y))
-
-
-@program(np.uint32(1), f32(7))
-def particle_filter(seed, observed):
-    def step(state, z):
-        key, particles = state
-        key, move, draw = random.split(key, 3)
-        particles = 0.9 * particles + random.normal(move, (30,))
-        weights = nn.softmax(-0.5 * (z - particles) ** 2)
-        chosen = random.categorical(draw, jnp.log(weights), shape=(30,))
-        return (key, particles[chosen]), (weights * particles).sum()
-
-    return lax.scan(step, (random.key(seed), jnp.zeros(30)), observed)[1]
 
 
 @program(np.uint32(2), f32(3), f32(8, 3), np.array([0, 1, 1, 0, 1, 0, 0, 1], np.float32))
@@ -286,21 +132,6 @@ def message_passing(p, nodes, senders, receivers):
     return jx.value_and_grad(loss)(p)
 
 
-@program(f32(12, 12), np.float32(0.1))
-def heat_equation(u, d):
-    def laplacian(u):
-        return (
-            jnp.roll(u, 1, axis=0) + jnp.roll(u, -1, axis=0) + jnp.roll(u, 1, axis=1) + jnp.roll(u, -1, axis=1) - 4 * u
-        )
-
-    def step(u, _):
-        u = u + d * laplacian(u)
-        u = u.at[0].set(0).at[-1].set(0)
-        return u, u.sum()
-
-    return lax.scan(step, u, None, length=21)
-
-
 @program(f32(5, 9), f32(9, 9))
 def beam_search(emissions, moves):
     def step(state, row):
@@ -338,43 +169,6 @@ def diffusion_step(p, seed, x):
         return (y - steps[t] / jnp.sqrt(1 - kept[t]) * predict(p, y, t)) / jnp.sqrt(1 - steps[t])
 
     return value, jx.tree.map(lambda p, g: p - g, p, gradient), lax.fori_loop(0, 10, denoise, x)
-
-
-@program({"a": f32(4), "b": f32(3, 4), "c": f32(4, 2)}, f32(16, 3))
-def state_space_model(p, u):
-    def combine(left, right):
-        (a1, b1), (a2, b2) = left, right
-        return a1 * a2, a2 * b1 + b2
-
-    def run(p):
-        a = jnp.broadcast_to(jnp.exp(-p["a"]), (16, 4))
-        _, states = lax.associative_scan(combine, (a, u @ p["b"]))
-        return states @ p["c"]
-
-    return run(p), jx.grad(lambda p: (run(p) ** 2).sum())(p)
-
-
-@program(f32(4, 4), f32(4), np.int32(6))
-def power_method(a, v, n):
-    def step(_, v):
-        w = a @ v
-        return w / jnp.linalg.norm(w)
-
-    known = lax.fori_loop(0, 6, step, v)
-    unknown = lax.fori_loop(0, n, step, v)
-    return known @ a @ known, unknown @ a @ unknown
-
-
-@program(f32(10, 2), f32(10), f32(2))
-def conjugate_gradients(x, y, w):
-    def loss(w):
-        return ((x @ w - y) ** 2).sum() + (w**4).sum()
-
-    def times(v):
-        return jx.jvp(jx.grad(loss), (w,), (v,))[1]
-
-    solution, _ = jx.scipy.sparse.linalg.cg(times, jx.grad(loss)(w), maxiter=5)
-    return w - solution
 
 
 @program(f32(6, 3), np.array([5, 2, 2]))

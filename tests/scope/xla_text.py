@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 
 _LINE = re.compile(r"^\s+(?:ROOT )?%?([\w.\-]+) = (\(.*?\)|\S+) ([\w\-]+)\(")
-_PLUMBING = ("parameter", "tuple", "get-tuple-element", "constant")
+PLUMBING = ("parameter", "tuple", "get-tuple-element", "constant")
 _ARRAY = re.compile(r"\b(pred|[a-z]+\d+\w*)\[([\d,]*)\]")
 
 
@@ -24,6 +24,11 @@ class Line(NamedTuple):
     def called(self, *roles):
         found = [m for role in roles for m in re.findall(rf"\b{role}=(\{{[^}}]*\}}|%?[\w.\-]+)", self.rest)]
         return [name for m in found for name in re.findall(r"[\w.\-]+", m)]
+
+    @property
+    def is_one_function(self):
+        """Whether the lowering marked a call to be compiled as one function: a kernel, and what is in it is none."""
+        return 'xla_cpu_small_call="true"' in self.rest and 'inlineable="false"' in self.rest
 
     @property
     def trips(self):
@@ -48,13 +53,17 @@ class Program:
                 operands = tuple(re.findall(r"%?([\w.\-]+)(?=,|$)", re.sub(r"\S+\[[\d,]*\](?:\{[^}]*\})? ", "", given)))
                 self.computations[name][found[1]] = Line(found[1], found[2], found[3], operands, after)
 
+    def lines(self):
+        """All instructions."""
+        return (line for lines in self.computations.values() for line in lines.values())
+
     def inside(self, line):
         """The computations that run as part of an instruction, with how often; None where nobody knows."""
         if line.opcode == "while":
             n = line.trips
             yield from ((name, n) for name in line.called("body"))
             yield from ((name, None if n is None else n + 1) for name in line.called("condition"))
-        elif line.opcode == "call":
+        elif line.opcode == "call" and not line.is_one_function:
             yield from ((name, 1) for name in line.called("to_apply"))
         elif line.opcode == "conditional":
             roles = ("true_computation", "false_computation", "branch_computations")
@@ -65,8 +74,14 @@ class Program:
         for line in self.computations[computation or self.entry].values():
             for name, _ in self.inside(line):
                 yield from self.kernels(name)
-            if line.opcode not in (*_PLUMBING, "bitcast", "while", "call", "conditional"):
+            if self.is_kernel(line):
                 yield line
+
+    def is_kernel(self, line):
+        """A call in which nothing is computed is none."""
+        if line.is_one_function:
+            return bool(self.members(line))
+        return line.opcode not in (*PLUMBING, "bitcast", "while", "call", "conditional")
 
     def loops(self, computation=None):
         """The while instructions that are run, each with the number of kernels in it."""
@@ -78,17 +93,12 @@ class Program:
                 yield from self.loops(name)
 
     def members(self, line):
-        """The opcodes of what a kernel computes."""
-        if line.opcode not in ("fusion", "call"):
+        """The opcodes of what a kernel computes, that of fusions, calls and loops in it included."""
+        if line.opcode not in ("fusion", "call", "while"):
             return Counter([line.opcode])
-        found = Counter()
-        for name in line.called("calls", "to_apply"):
-            for inner in self.computations[name].values():
-                if inner.opcode in ("fusion", "call"):
-                    found += self.members(inner)
-                elif inner.opcode not in _PLUMBING:
-                    found[inner.opcode] += 1
-        return found
+        called = line.called("calls", "to_apply", "condition", "body")
+        inside = [inner for name in called for inner in self.computations[name].values()]
+        return sum((self.members(inner) for inner in inside if inner.opcode not in PLUMBING), Counter())
 
     def computes(self, line):
         """Whether a kernel does more than fill, move and count."""
@@ -98,7 +108,7 @@ class Program:
             self.computes(inner)
             for name in line.called("calls", "to_apply")
             for inner in self.computations[name].values()
-            if inner.opcode not in _PLUMBING
+            if inner.opcode not in PLUMBING
         )
 
     def moved(self, computation=None):
@@ -111,7 +121,7 @@ class Program:
                 if n is None or moved is None:
                     return None
                 total += n * moved
-            if line.opcode not in (*_PLUMBING, "bitcast", "while", "call", "conditional"):
+            if self.is_kernel(line):
                 total += bytes_in(line.type) + sum(bytes_in(lines[name].type) for name in line.operands)
         return total
 
@@ -137,7 +147,8 @@ class Program:
         if line.opcode == "conditional":
             found = [self.work(name) for name, _ in self.inside(line)]
             return None if None in found else (min(a for a, _ in found), max(b for _, b in found))
-        inside = [*self.inside(line), *((name, 1) for name in line.called("calls") if line.opcode == "fusion")]
+        whole = line.called("calls", "to_apply") if line.opcode == "fusion" or line.is_one_function else ()
+        inside = [*self.inside(line), *((name, 1) for name in whole)]
         if inside:
             found = [(self.work(name), n) for name, n in inside]
             if any(work is None or n is None for work, n in found):
@@ -166,7 +177,7 @@ def bytes_in(kind):
 
 
 _MOVES = {
-    *_PLUMBING, "bitcast", "bitcast-convert", "broadcast", "reshape", "transpose", "slice", "dynamic-slice",
+    *PLUMBING, "bitcast", "bitcast-convert", "broadcast", "reshape", "transpose", "slice", "dynamic-slice",
     "dynamic-update-slice", "concatenate", "copy", "iota", "reverse", "pad", "gather", "after-all", "add-dependency",
     "partition-id", "replica-id", "rng-get-and-update-state",
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""What documents say, against the compiler's own texts, on more than a hundred programs: counts, members, lines, shapes, trip counts. The
+"""What documents say, against the compiler's own texts, on ninety programs: counts, members, lines, shapes, trip counts. The
 texts are read here by other means than the documents' own."""
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from tests.scope.fact_sheets import every, made
+from tests.scope.xla_text import Program
 
 
 @pytest.fixture(scope="module")
@@ -133,85 +134,23 @@ def test_lengths_of_scans_are_in_the_program(facts):
 
 # --- XLA's program ----------------------------------------------------------------------------------------------------
 
-_INSTRUCTION = re.compile(r"^\s+(ROOT )?%?([\w.\-]+) = (\(.*?\)|\S+) ([\w\-]+)\((.*)$")
-_PLUMBING = ("parameter", "tuple", "get-tuple-element", "constant")
-_HOLDS = ("while", "call", "conditional")
-
-
-def computations_in(text):
-    """{name: [(instruction, type, opcode, rest of the line)]}, and the name of the entry computation."""
-    found, entry, name = {}, "", ""
-    for line in text.splitlines():
-        start = re.match(r"^(ENTRY )?%?([\w.\-]+) .*\{$", line)
-        if start:
-            name = start[2]
-            found[name] = []
-            entry = name if start[1] else entry
-        elif (m := _INSTRUCTION.match(re.sub(r"/\*.*?\*/", "", line))) and name:
-            found[name].append((m[2], m[3], m[4], m[5]))
-    return found, entry
-
-
-def called(rest, *roles):
-    """The computations that an instruction names in these roles: one, or several in braces."""
-    found = [m for role in roles for m in re.findall(rf"\b{role}=(\{{[^}}]*\}}|%?[\w.\-]+)", rest)]
-    return [name for m in found for name in re.findall(r"[\w.\-]+", m)]
-
-
-def is_one_function(rest):
-    """Whether the lowering marked a call to be compiled as one function: a kernel, and what is in it is none."""
-    return 'xla_cpu_small_call="true"' in rest and 'inlineable="false"' in rest
-
-
-def steps_in(computations, name):
-    """The instructions that XLA runs, in a computation and in the loops, branches and calls that it runs."""
-    for instruction in computations[name]:
-        _, _, opcode, rest = instruction
-        inner = {"while": called(rest, "condition", "body"), "call": called(rest, "to_apply")}
-        inner["conditional"] = called(rest, "true_computation", "false_computation", "branch_computations")
-        for other in () if is_one_function(rest) else inner.get(opcode, ()):
-            yield from steps_in(computations, other)
-        yield instruction
-
-
-def kernels_in(computations, name):
-    """Those that it runs as kernels; a call in which nothing is computed is none."""
-    for instruction in steps_in(computations, name):
-        _, _, opcode, rest = instruction
-        computes = is_one_function(rest) and operations(computations, *called(rest, "to_apply"))
-        if computes or opcode not in (*_PLUMBING, *_HOLDS, "bitcast"):
-            yield instruction
-
 
 @every
 def test_kernels_are_those_of_xlas_text(facts):
-    computations, entry = computations_in(facts.hlo)
-    own = list(kernels_in(computations, entry))
+    program = Program(facts.hlo)
+    own = list(program.kernels())
     said = [k for k in facts.document["fusion"]["kernels"] if k["kind"] != "loop"]
     assert facts.document["fusion"]["summary"]["kernels"] == len(said) == len(own)
-    assert Counter(k["type"].split("{")[0] for k in said) == Counter(kind.split("{")[0] for _, kind, _, _ in own)
-    by_name = {name: rest for name, _, opcode, rest in own if opcode in ("fusion", "call")}
+    assert Counter(k["type"].split("{")[0] for k in said) == Counter(line.type.split("{")[0] for line in own)
+    by_name = {line.name: line for line in own if line.opcode in ("fusion", "call")}
     for kernel in said:
         if kernel["kind"] == "fusion" and kernel["name"] in by_name:
-            (inside,) = called(by_name[kernel["name"]], "calls", "to_apply")
-            assert len(kernel["members"]) == operations(computations, inside), kernel["name"]
-
-
-def operations(computations, name):
-    """The operations in what is one kernel, those of fusions, calls and loops in it included."""
-    count = 0
-    for _, _, opcode, rest in computations[name]:
-        if opcode in ("fusion", "call", "while"):
-            inner = called(rest, "calls", "to_apply", "condition", "body")
-            count += sum(operations(computations, other) for other in inner)
-        elif opcode not in _PLUMBING:
-            count += 1
-    return count
+            assert len(kernel["members"]) == sum(program.members(by_name[kernel["name"]]).values()), kernel["name"]
 
 
 @every
 def test_loops_are_those_of_xlas_text(facts):
-    loops = [step for step in steps_in(*computations_in(facts.hlo)) if step[2] == "while"]
+    loops = list(Program(facts.hlo).loops())
     assert sum(k["kind"] == "loop" for k in facts.document["fusion"]["kernels"]) == len(loops)
 
 
@@ -271,10 +210,7 @@ def test_a_call_of_a_function_computes_nothing_itself(facts):
 
 @pytest.mark.parametrize("facts", ["limited_memory"], indirect=True)
 def test_what_xla_names_after_an_inner_loop_is_not_of_the_outer_one(facts):
-    computations, _ = computations_in(facts.xla)
-    named = {
-        name: re.search(r'op_name="(e[\w/]*)"', rest) for found in computations.values() for name, *_, rest in found
-    }
+    named = {line.name: re.search(r'op_name="(e[\w/]*)"', line.rest) for line in Program(facts.xla).lines()}
     for kernel in facts.document["fusion"]["kernels"]:
         said = named.get(kernel["name"]) if kernel["kind"] in ("copy", "other") else None
         assert not said or not any(said[1].startswith(f"{path}/") for path in kernel["paths"]), kernel["name"]

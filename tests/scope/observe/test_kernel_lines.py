@@ -14,10 +14,9 @@ from jitscope_scope.observe.documents import compilation_document
 from jitscope_scope.observe.ledger import ledger
 from tests.extent import full
 from tests.scope.kernel_programs import DTYPES, KINDS
+from tests.scope.xla_text import PLUMBING, Program
 
 
-_INSTRUCTION = re.compile(r"^\s+(?:ROOT )?%?([\w.\-]+) = (?:\(.*?\)|\S+) ([\w\-]+)\(")
-_NOT_RUN = ("parameter", "tuple", "get-tuple-element", "constant")
 _ALWAYS = (
     "matmul.bfloat16 cumsum.bfloat16 cumsum_of_the_last_axis.float8_e4m3fn cumprod.bfloat16 cummax.bfloat16 layernorm.bfloat16 "
     "vmapped.bfloat16 selu_and_sort.float32 window.float16 convolution.int8 softmax.float32 scan.bfloat16 sort.bfloat16"
@@ -42,26 +41,14 @@ def _compiled(kind, dtype):
     return compilation_document(row), row.entry.executable.hlo_modules()[0].to_string()
 
 
-def computations_in(text):
-    """{name: [(instruction, opcode, line)]}"""
-    found, name = {}, ""
-    for line in text.splitlines():
-        if start := re.match(r"^(?:ENTRY )?%?([\w.\-]+) \(.*\{$", line):
-            name = start[1]
-            found[name] = []
-        elif (m := _INSTRUCTION.match(line)) and name:
-            found[name].append((m[1], m[2], line))
-    return found
-
-
-def equations_in(computations, line):
-    """The last part of the name of each equation that an instruction's line names, and the lines of all that it calls."""
-    own = re.search(r'op_name="([^"]*)"', line)
+def equations_in(program, line):
+    """The last part of the name of each equation that an instruction names, and the instructions of all that it calls."""
+    own = re.search(r'op_name="([^"]*)"', line.rest)
     found = set(re.findall(r"\be\d+(?=$|[;:).])", own[1])) if own else set()
-    for called in re.findall(r"(?:to_apply|calls)=%?([\w.\-]+)", line):
-        for _, opcode, inner in computations[called]:
-            if opcode not in _NOT_RUN:
-                found |= equations_in(computations, inner)
+    for called in line.called("to_apply", "calls"):
+        for inner in program.computations[called].values():
+            if inner.opcode not in PLUMBING:
+                found |= equations_in(program, inner)
     return found
 
 
@@ -73,12 +60,12 @@ def each_kind():
 @pytest.mark.parametrize("name", each_kind())
 def test_a_kernel_has_every_equation_that_xla_names_in_it(name):
     document, text = compiled(name)
-    computations = computations_in(text)
-    lines = {instruction: line for inner in computations.values() for instruction, _, line in inner}
+    program = Program(text)
+    lines = {line.name: line for line in program.lines()}
     paths = {path.split("/")[-1] for node in document["graph"]["nodes"] for path in node["paths"]}
     for kernel in document["fusion"]["kernels"]:
         if kernel["kind"] != "loop" and kernel["name"] in lines:
-            named = equations_in(computations, lines[kernel["name"]]) & paths
+            named = equations_in(program, lines[kernel["name"]]) & paths
             shown = {part for path in kernel["paths"] for part in path.split("/")}
             assert named <= shown, (kernel["name"], named - shown)
 
