@@ -16,111 +16,22 @@ ROOT = Path(__file__).resolve().parents[1]
 COMPILER = ROOT / "compiler" / "jitscope"
 SCOPE = ROOT / "kernel_ext" / "jitscope_scope"
 # Each room imports only from those before it (DESIGN: "Inside the compiler").
-LAYERS = [
-    "named_tuple",
-    "xla",
-    "core",
-    "symbolic",
-    "tree",
-    "ops",
-    "transforms",
-    "control",
-    "special",
-    "backend",
-    "eager",
-    "api",
-    "monitoring",
-    "profiler",
-    "errors",
-    "ir",
-    "memory",
-    "sharding",
-    "distributed",
-    "stages",
-    "typing",
-    "ref",
-    "ad",
-    "lax",
-    "numpy",
-    "random",
-    "tree_util",
-    "dtypes",
-    "dlpack",
-    "flatten_util",
-    "debug",
-    "nn",
-    "image",
-    "segment",
-    "scipy",
-    "optimizers",
-    "example_libraries",
-    "custom_derivatives",
-    "custom_batching",
-    "ad_checkpoint",
-    "ffi",
-    "extend",
-    "api_util",
-    "interpreters",
-    "export",
-    "checkify",
-    "experimental",
-    "test_util",
-    "version",
-    "lib",
-    "_src",
-    "testing",
-    "__init__",
-    "__main__",
-]
+LAYERS = (
+    "named_tuple xla core symbolic tree ops transforms control special backend eager api monitoring profiler "
+    "errors ir memory sharding distributed stages typing ref ad lax numpy random tree_util dtypes dlpack "
+    "flatten_util debug nn image segment scipy optimizers example_libraries custom_derivatives custom_batching "
+    "ad_checkpoint ffi extend api_util interpreters export checkify experimental test_util version lib _src "
+    "testing __init__ __main__"
+).split()
 SCOPE_LAYERS = ["__init__", "source_code", "observe", "targets", "jaxwatch", "advise", "regions", "tune", "testing"]
 # Façades that users see side by side; numpy is written over lax.
-OPS = [
-    "families",
-    "short_sums",
-    "linear",
-    "small_floats",
-    "split",
-    "scanning",
-    "stacking",
-    "marks",
-    "elementwise",
-    "cotangents",
-    "sort_keys",
-    "nan_of_max",
-    "arg_places",
-    "choices",
-    "running",
-    "reduce",
-    "precision",
-    "small_products",
-    "dot",
-    "conv_forms",
-    "conv_parts",
-    "conv_loops",
-    "winograd",
-    "conv",
-    "indexing",
-    "taps",
-    "windows",
-    "radix_sort",
-    "sort_networks",
-    "sort",
-    "approximate",
-    "small_systems",
-    "linalg",
-    "householder",
-    "eigen",
-    "svd",
-    "schur",
-    "tridiagonal",
-    "fft",
-    "generators",
-    "counter_based",
-    "rng",
-    "collective",
-    "exchanges",
-    "ragged_exchange",
-]
+OPS = (
+    "families short_sums linear small_floats split scanning stacking marks elementwise cotangents sort_keys "
+    "nan_of_max arg_places choices running reduce precision small_products dot conv_forms conv_parts conv_loops "
+    "winograd conv indexing taps windows radix_sort sort_networks sort approximate small_systems linalg "
+    "householder eigen svd schur tridiagonal fft generators counter_based rng collective exchanges "
+    "ragged_exchange"
+).split()
 
 
 DOORS = {
@@ -193,42 +104,37 @@ def own_layer(path: Path) -> str:
     return path.relative_to(folder).parts[0].removesuffix(".py")
 
 
-@pytest.mark.parametrize("path", files(COMPILER), ids=lambda p: str(p.relative_to(COMPILER)))
-def test_imports_run_one_way(path: Path) -> None:
-    own = own_layer(path)
-    assert own in LAYERS, f"{own} has no place in the order of rooms"
-    for module, _ in imports(path):
+def imported(folder: Path) -> Iterator[tuple[Path, str, str]]:
+    """Each file of a folder with its layer and each module that it imports."""
+    return ((path, own_layer(path), module) for path in files(folder) for module, _ in imports(path))
+
+
+def test_imports_run_one_way() -> None:
+    assert {own_layer(path) for path in files(COMPILER)} <= {*LAYERS}, "a room has no place in the order of rooms"
+    for path, own, module in imported(COMPILER):
         target = layer_of(module)
         if (target is not None and path.name != "__init__.py") or target not in (None, own, "__init__"):
-            assert LAYERS.index(target) <= LAYERS.index(own), (
-                f"{path.name} in {own} imports {module}, which is above it"
-            )
+            assert LAYERS.index(target) <= LAYERS.index(own), f"{path} imports {module}, which is above it"
 
 
-@pytest.mark.parametrize("path", files(SCOPE), ids=lambda p: str(p.relative_to(SCOPE)))
-def test_the_scope_imports_one_way(path: Path) -> None:
-    own = own_layer(path)
-    for module, _ in imports(path):
+def test_the_scope_imports_one_way() -> None:
+    for path, own, module in imported(SCOPE):
         root, *rest = module.split(".")
         assert root not in ("jitscope_kernel", "jitscope_widgets"), f"{path} imports {module}, which stands above it"
         if root == "jitscope_scope":
             assert SCOPE_LAYERS.index(rest[0]) <= SCOPE_LAYERS.index(own), f"{path} imports {module}"
-    for module in named_for_types(path):
-        assert not module.startswith("jitscope_kernel"), f"{path} names {module}, which stands above it"
-        if module.startswith("jitscope_widgets"):
-            assert module.startswith("jitscope_widgets.documents"), (
-                f"{path} names {module}: of widgets, documents alone"
-            )
+    for path in files(SCOPE):
+        for module in named_for_types(path):
+            assert not module.startswith("jitscope_kernel"), f"{path} names {module}, which stands above it"
+            allowed = not module.startswith("jitscope_widgets") or module.startswith("jitscope_widgets.documents")
+            assert allowed, f"{path} names {module}: of widgets, documents alone"
 
 
-@pytest.mark.parametrize("path", files(COMPILER / "ops"), ids=lambda p: str(p.relative_to(COMPILER)))
-def test_operations_import_only_earlier_files(path: Path) -> None:
-    own = path.relative_to(COMPILER / "ops").parts[0].removesuffix(".py")
-    if own == "__init__":
-        return
-    for module, _ in imports(path):
+def test_operations_import_only_earlier_files() -> None:
+    for path, _, module in imported(COMPILER / "ops"):
+        own = path.relative_to(COMPILER / "ops").parts[0].removesuffix(".py")
         parts = module.split(".")
-        if parts[:2] == ["jitscope", "ops"] and len(parts) > 2 and parts[2] in OPS and parts[2] != own:
+        if own != "__init__" and parts[:2] == ["jitscope", "ops"] and len(parts) > 2 and parts[2] in {*OPS} - {own}:
             assert OPS.index(parts[2]) < OPS.index(own), f"ops/{own} imports ops/{parts[2]}, which comes later"
 
 
