@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 import re
 import subprocess
 import tempfile
@@ -27,7 +28,7 @@ from jitscope_widgets.views.reasons import MEANING
 from tests.browser.audit import assert_readable
 from tests.browser.bare import Bare
 from tests.browser.view import TABS, View
-from tests.extent import full
+from tests.extent import ALL, UNOPTIMIZED, flags, full
 from tests.programs import ablation
 from tests.programs.rows import row_of
 from tests.scope.xla_text import Line, Program
@@ -74,7 +75,8 @@ def in_jax(name: str, *what: str) -> Document:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "document.json"
         command = [JAX / "bin" / "python", "-m", "tests.programs.watched.documents", name, file, *what]
-        ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        compiled = os.environ if ALL else os.environ | flags(**UNOPTIMIZED)
+        ran = subprocess.run(command, cwd=ROOT, env=compiled, capture_output=True, text=True, check=False)
         assert ran.returncode == 0, ran.stderr[-4000:]
         return json.loads(file.read_text())
 
