@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -57,27 +56,6 @@ def moments_divided_gradients_scattered(o: Any) -> Any:
     for _ in range(3):
         *state, loss = f(*state, x, y)
     return [leaves(o, state), np.asarray(loss)]
-
-
-@case
-def everything_divided_by_the_compiler(o: Any) -> Any:
-    """Weights and moments lie in rows over all devices, given away and laid as before in each step."""
-    jx = o.jx
-    spread = {"in": o.at(("x", "y")), "b": o.at(("x", "y")), "out": o.at(None, ("x", "y"))}
-    w = jx.device_put(weights(), spread)
-    m = jx.tree.map(lambda p: p * 0, w)
-    x, y = jx.device_put((drawn(16, 8, seed=3), drawn(16, 8, seed=4)), o.at("x"))
-
-    @partial(jx.jit, donate_argnums=(0, 1), out_shardings=((spread, spread), None))
-    def step(w: Any, m: Any, x: Any, y: Any) -> Any:
-        loss, grad = jx.value_and_grad(lambda w: ((perceptron(o, w, x) - y) ** 2).mean())(w)
-        m = jx.tree.map(lambda m, g: 0.9 * m + g, m, grad)
-        return (jx.tree.map(lambda p, m: p - 0.1 * m, w, m), m), loss
-
-    first = w["in"]
-    for _ in range(3):
-        (w, m), loss = step(w, m, x, y)
-    return [leaves(o, (w, m)), np.asarray(loss), first.is_deleted()]
 
 
 @case
@@ -136,84 +114,6 @@ def tokens_sent_to_experts(o: Any) -> Any:
 
 
 @case
-def keys_and_values_in_a_ring(o: Any) -> Any:
-    jx, jnp, lax, P = o.jx, o.jnp, o.lax, o.P
-    q, k, v = drawn(16, 4), drawn(16, 4, seed=1), drawn(16, 4, seed=2)
-    ring = [(i, (i + 1) % 8) for i in range(8)]
-
-    def attend(q: Any, k: Any, v: Any) -> Any:
-        def turn(i: Any, c: Any) -> Any:
-            k, v, top, low, acc = c
-            s = q @ k.T / 2
-            new = jnp.maximum(top, s.max(-1))
-            old, p = jnp.exp(top - new), jnp.exp(s - new[:, None])
-            low, acc = low * old + p.sum(-1), acc * old[:, None] + p @ v
-            return lax.ppermute(k, "x", ring), lax.ppermute(v, "x", ring), new, low, acc
-
-        start = (k, v, jnp.full_like(q[:, 0], -1e9), jnp.zeros_like(q[:, 0]), jnp.zeros_like(q))
-        *_, low, acc = lax.fori_loop(0, 8, turn, start)
-        return acc / low[:, None]
-
-    f = jx.shard_map(attend, mesh=o.line, in_specs=P("x"), out_specs=P("x"))
-    return leaves(o, (jx.jit(f)(q, k, v), jx.jit(jx.grad(lambda *a: (f(*a) ** 2).sum(), (0, 1, 2)))(q, k, v)))
-
-
-@case
-def heat_in_tiles(o: Any) -> Any:
-    """Borders go to the four neighbours; outside it is cold."""
-    jx, jnp, lax, P = o.jx, o.jnp, o.lax, o.P
-    u = drawn(16, 8)
-
-    def exchange(u: Any, axis: int, name: str, n: int) -> Any:
-        last, first = lax.slice_in_dim(u, -1, None, axis=axis), lax.slice_in_dim(u, 0, 1, axis=axis)
-        before = lax.ppermute(last, name, [(i, i + 1) for i in range(n - 1)])
-        after = lax.ppermute(first, name, [(i + 1, i) for i in range(n - 1)])
-        return jnp.concatenate([before, u, after], axis)
-
-    def move(u: Any) -> Any:
-        a = exchange(u, 0, "x", 4)
-        b = exchange(u, 1, "y", 2)
-        return u + 0.1 * (a[:-2] + a[2:] + b[:, :-2] + b[:, 2:] - 4 * u)
-
-    def step(u: Any, _: Any) -> Any:
-        new = move(u)
-        return new, lax.pmax(jnp.abs(new - u).max(), ("x", "y"))
-
-    f = jx.shard_map(
-        lambda u: lax.scan(step, u, length=5), mesh=o.mesh, in_specs=P("x", "y"), out_specs=(P("x", "y"), P())
-    )
-    g = jx.shard_map(
-        lambda u: lax.scan(lambda u, _: (move(u), None), u, length=5)[0],
-        mesh=o.mesh,
-        in_specs=P("x", "y"),
-        out_specs=P("x", "y"),
-    )
-    slope = jx.jit(jx.grad(lambda u: (g(u) * u).sum()))(u)
-    return leaves(o, (jx.jit(f)(u), slope, jx.jvp(g, (u,), (u,))))
-
-
-@case
-def layers_one_after_another_in_a_scan(o: Any) -> Any:
-    jx, jnp, lax, P = o.jx, o.jnp, o.lax, o.P
-    w, x = drawn(8, 4, 4) / 2, drawn(6, 3, 4, seed=1)
-
-    def run(w: Any, x: Any) -> Any:
-        i = lax.axis_index("x")
-
-        def tick(c: Any, t: Any) -> Any:
-            fed = jnp.where(i == 0, x[jnp.clip(t, 0, 5)], c)
-            out = jnp.tanh(fed @ w[0])
-            return lax.ppermute(out, "x", [(j, (j + 1) % 8) for j in range(8)]), jnp.where(i == 7, out, 0)
-
-        start = lax.pcast(jnp.zeros((3, 4)), "x", to="varying")
-        _, outs = lax.scan(tick, start, jnp.arange(13))
-        return lax.psum(outs[7:], "x")
-
-    f = jx.shard_map(run, mesh=o.line, in_specs=(P("x"), P()), out_specs=P())
-    return leaves(o, (jx.jit(f)(w, x), jx.jit(jx.grad(lambda *a: (f(*a) ** 2).sum(), (0, 1)))(w, x)))
-
-
-@case
 def normalized_over_the_whole_batch(o: Any) -> Any:
     jx, jnp, lax, P = o.jx, o.jnp, o.lax, o.P
     x, scale, state = drawn(16, 4), drawn(4, seed=1), np.zeros(4, np.float32)
@@ -230,24 +130,6 @@ def normalized_over_the_whole_batch(o: Any) -> Any:
     slope = lambda f, x: jx.jit(jx.grad(lambda x, s: (f(x, s, state)[0] ** 3).sum(), (0, 1)))(x, scale)
     return leaves(o, (jx.jit(cut)(x, scale, state), slope(cut, x), mapped(x.reshape(8, 2, 4), scale, state),
                       slope(mapped, x.reshape(8, 2, 4)), jx.tree.map(np.asarray, pm(x.reshape(8, 2, 4), scale, state))))  # fmt: skip
-
-
-@case
-def words_of_a_divided_table(o: Any) -> Any:
-    jx, jnp, lax, P = o.jx, o.jnp, o.lax, o.P
-    table, words = drawn(32, 4), np.arange(24, dtype=np.int32).reshape(4, 6) * 7 % 32
-
-    def look(table: Any, words: Any) -> Any:
-        first = lax.axis_index("y") * table.shape[0]
-        own = words - first
-        here = (own >= 0) & (own < table.shape[0])
-        return lax.psum(jnp.where(here[..., None], table[jnp.clip(own, 0, table.shape[0] - 1)], 0), "y")
-
-    f = jx.shard_map(look, mesh=o.mesh, in_specs=(P("y"), P("x")), out_specs=P("x"))
-    spread = jx.device_put(table, o.at("y")), jx.device_put(words, o.at("x"))
-    slope = jx.jit(jx.grad(lambda t: (f(t, words) ** 2).sum()))(spread[0])
-    auto = jx.jit(jx.value_and_grad(lambda t, w: (t[w] ** 2).sum()), out_shardings=(None, o.at("y")))(*spread)
-    return leaves(o, (jx.jit(f)(*spread), slope, auto))
 
 
 @case
@@ -268,29 +150,6 @@ def a_transform_of_fourier_turned_between_axes(o: Any) -> Any:
     plain = jx.jit(lambda a: jnp.fft.fft2(a))(jx.device_put(x, o.at("x")))
     told = lambda z: [np.asarray(z.real), np.asarray(z.imag), str(z.sharding)]
     return [told(f(x)), [np.asarray(g.real), str(g.sharding)], told(plain)]
-
-
-@case
-def products_in_two_dimensions(o: Any) -> Any:
-    jx, jnp, lax, P = o.jx, o.jnp, o.lax, o.P
-    a, b = drawn(8, 16), drawn(16, 4, seed=1)
-
-    def gathered(a: Any, b: Any) -> Any:
-        return lax.all_gather(a, "y", axis=1, tiled=True) @ lax.all_gather(b, "x", axis=0, tiled=True)
-
-    square = jx.make_mesh((2, 2), ("r", "c"), axis_types=(o.S.AxisType.Auto,) * 2)
-
-    def cannon(a: Any, b: Any) -> Any:
-        r, c = lax.axis_index("r"), lax.axis_index("c")
-        a = jnp.where(r == 1, lax.ppermute(a, "c", [(0, 1), (1, 0)]), a)
-        b = jnp.where(c == 1, lax.ppermute(b, "r", [(0, 1), (1, 0)]), b)
-        total = a @ b
-        return total + lax.ppermute(a, "c", [(0, 1), (1, 0)]) @ lax.ppermute(b, "r", [(0, 1), (1, 0)])
-
-    f = jx.shard_map(gathered, mesh=o.mesh, in_specs=(P("x", "y"), P("x", "y")), out_specs=P("x", "y"))
-    g = jx.shard_map(cannon, mesh=square, in_specs=P("r", "c"), out_specs=P("r", "c"))
-    slope = lambda f: jx.jit(jx.grad(lambda a, b: (f(a, b) ** 2).sum(), (0, 1)))(a, b)
-    return leaves(o, (jx.jit(f)(a, b), slope(f), jx.jit(g)(a, b), slope(g)))
 
 
 @case
@@ -326,28 +185,6 @@ def sorted_over_devices(o: Any) -> Any:
         )
     )(s)
     return leaves(o, (f(x), auto))
-
-
-@case
-def sums_that_run_over_devices(o: Any) -> Any:
-    jx, jnp, lax, P = o.jx, o.jnp, o.lax, o.P
-    x = drawn(32, 2)
-
-    def run(a: Any) -> Any:
-        own = jnp.cumsum(a, 0)
-        all_ = lax.all_gather(own[-1], "x")
-        before = jnp.where(jnp.arange(8)[:, None] < lax.axis_index("x"), all_, 0).sum(0)
-        return own + before
-
-    def best(a: Any) -> Any:
-        i = jnp.argmax(a[:, 0])
-        top = lax.pmax(a[i, 0], "x")
-        at = jnp.where(a[i, 0] == top, lax.axis_index("x") * a.shape[0] + i, 10_000)
-        return top, lax.pmin(at, "x")
-
-    f = jx.shard_map(run, mesh=o.line, in_specs=P("x"), out_specs=P("x"))
-    g = jx.shard_map(best, mesh=o.line, in_specs=P("x"), out_specs=P())
-    return leaves(o, (jx.jit(f)(x), jx.jit(jx.grad(lambda a: (f(a) ** 2).sum()))(x), jx.jit(g)(x), x[:, 0].argmax()))
 
 
 @case
@@ -401,34 +238,6 @@ def conjugate_gradients_over_devices(o: Any) -> Any:
     f = jx.jit(jx.shard_map(solve, mesh=o.line, in_specs=(P("x"), P("x")), out_specs=(P("x"), P())))
     x, n = f(a, b)
     return [[float(np.abs(a @ np.asarray(x) - b).max()) < 1e-3, str(x.sharding), str(n.sharding)]]
-
-
-@case
-def own_backward_pass_with_a_sum(o: Any) -> Any:
-    """Two functions of a known paper: one sums forward, the other backward."""
-    jx, lax, P = o.jx, o.lax, o.P
-
-    @jx.custom_vjp
-    def forward_sum(x: Any) -> Any:
-        return lax.psum(x, "y")
-
-    forward_sum.defvjp(lambda x: (lax.psum(x, "y"), None), lambda _, g: (g,))
-
-    @jx.custom_vjp
-    def backward_sum(x: Any) -> Any:
-        return x
-
-    backward_sum.defvjp(lambda x: (x, None), lambda _, g: (lax.psum(g, "y"),))
-    w, x = weights(), drawn(8, 8, seed=5)
-    specs = {"in": P(None, "y"), "b": P("y"), "out": P("y", None)}
-    f = jx.shard_map(
-        lambda w, x: forward_sum(perceptron(o, w, backward_sum(x))),
-        mesh=o.mesh,
-        in_specs=(specs, P("x")),
-        out_specs=P("x"),
-        check_vma=False,
-    )
-    return leaves(o, (jx.jit(f)(w, x), jx.jit(f)(w, x * 2)))
 
 
 @case

@@ -3,7 +3,6 @@ processes. Cases as in `cases.py`."""
 
 from __future__ import annotations
 
-import itertools
 from functools import partial
 from typing import Any
 
@@ -38,24 +37,6 @@ def arrays_and_their_layouts(o: Any) -> Any:
 
 
 @case
-def a_compiler_that_divides(o: Any) -> Any:
-    jx, jnp, P = o.jx, o.jnp, o.P
-    mesh = o.Mesh(np.array(jx.devices()).reshape(4, 2), ("rows", "columns"))
-    A, B = drawn(8, 16), drawn(16, 8)
-    put = lambda a, *spec: jx.device_put(a, o.Named(mesh, P(*spec)))
-    found = []
-    for a, b in [
-        (("rows", "columns"), ("columns", None)),
-        (("rows",), (None, "columns")),
-        ((None, "rows"), ("rows",)),
-        ((), ("columns", "rows")),
-    ]:
-        c = jx.jit(jnp.matmul)(put(A, *a), put(B, *b))
-        found.append([np.asarray(c), str(c.sharding.spec) if a != () else ""])
-    return found
-
-
-@case
 def asked_for_by_hand_inside(o: Any) -> Any:
     jx, jnp, P = o.jx, o.jnp, o.P
     mesh = o.Mesh(np.array(jx.devices()), ("n",))
@@ -67,31 +48,6 @@ def asked_for_by_hand_inside(o: Any) -> Any:
         return y, jnp.tanh(y) @ jnp.ones((4, 4))
 
     return [tells(a) for a in f(o.n)]
-
-
-@case
-def layers_with_batches_and_models_divided(o: Any) -> Any:
-    jx, jnp, P = o.jx, o.jnp, o.P
-    mesh = o.Mesh(np.array(jx.devices()).reshape(4, 2), ("batch", "model"))
-    sizes = [8, 16, 16, 4]
-    params = [(drawn(m, n, seed=i), np.zeros(n, np.float32)) for i, (m, n) in enumerate(itertools.pairwise(sizes))]
-    specs = [(P(None, "model"), P("model")), (P("model", None), P()), (P(), P())]
-    params = [
-        tuple(jx.device_put(a, o.Named(mesh, s)) for a, s in zip(layer, spec)) for layer, spec in zip(params, specs)
-    ]
-    batch = jx.device_put((drawn(32, 8, seed=9), drawn(32, 4, seed=8)), o.Named(mesh, P("batch")))
-
-    def predict(params: Any, x: Any) -> Any:
-        for w, b in params[:-1]:
-            x = jnp.maximum(x @ w + b, 0)
-        return x @ params[-1][0] + params[-1][1]
-
-    loss = jx.jit(lambda p, b: ((predict(p, b[0]) - b[1]) ** 2).sum(-1).mean())
-    step = jx.jit(lambda p, b: jx.tree.map(lambda a, g: a - 0.01 * g, p, jx.grad(loss)(p, b)))
-    before = float(loss(params, batch))
-    for _ in range(3):
-        params = step(params, batch)
-    return [before, float(loss(params, batch)), [np.asarray(a) for a in jx.tree.leaves(params)]]
 
 
 @case

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,48 +17,6 @@ def perceptron(o: Any, weights: Any, x: Any) -> Any:
     for w, b in weights:
         x = o.jnp.tanh(x @ w + b)
     return x
-
-
-@case
-def parameters_gathered_for_each_layer(o: Any) -> Any:
-    """Fully sharded data parallelism by hand: each device keeps a piece of each matrix."""
-    jx, lax, P = o.jx, o.lax, o.P
-    weights = [(drawn(8, 16), drawn(16)), (drawn(16, 8), drawn(8))]
-    x, y = drawn(16, 8, seed=1), drawn(16, 8, seed=2)
-
-    def loss(pieces: Any, x: Any, y: Any) -> Any:
-        whole = jx.tree.map(lambda p: lax.all_gather(p, "x", tiled=True), pieces)
-        return lax.pmean(((perceptron(o, whole, x) - y) ** 2).mean(), "x")
-
-    @jx.jit
-    @partial(jx.shard_map, mesh=o.line, in_specs=(P("x"), P("x"), P("x")), out_specs=(P(), P("x")))
-    def step(pieces: Any, x: Any, y: Any) -> Any:
-        value, slopes = jx.value_and_grad(loss)(pieces, x, y)
-        return value, jx.tree.map(lambda p, g: p - 0.1 * g, pieces, slopes)
-
-    pieces = jx.device_put(weights, o.at("x", mesh=o.line))
-    value, moved = step(pieces, x, y)
-    return [float(value), [tells(p) for p in jx.tree.leaves(moved)]]
-
-
-@case
-def parameters_divided_by_the_compiler(o: Any) -> Any:
-    jx = o.jx
-    weights = [(drawn(8, 16), drawn(16)), (drawn(16, 8), drawn(8))]
-    x, y = drawn(16, 8, seed=1), drawn(16, 8, seed=2)
-    at = o.at("x", mesh=o.line)
-
-    @partial(jx.jit, in_shardings=(at, at, at), out_shardings=(o.at(mesh=o.line), at), donate_argnums=0)
-    def step(weights: Any, x: Any, y: Any) -> Any:
-        value, slopes = jx.value_and_grad(lambda w: ((perceptron(o, w, x) - y) ** 2).mean())(weights)
-        return value, jx.tree.map(lambda p, g: p - 0.1 * g, weights, slopes)
-
-    weights = jx.device_put(weights, at)
-    values = []
-    for _ in range(3):
-        value, weights = step(weights, x, y)
-        values.append(float(value))
-    return [values, [tells(p) for p in jx.tree.leaves(weights)]]
 
 
 @case
@@ -96,27 +53,6 @@ def heads_of_attention_divided(o: Any) -> Any:
 
 
 @case
-def experts_on_devices(o: Any) -> Any:
-    """Each device has an expert; rows travel to theirs and back by all_to_all."""
-    jx, jnp, lax, P = o.jx, o.jnp, o.lax, o.P
-    tokens, router, experts = drawn(32, 4), drawn(4, 8, seed=3), drawn(8, 4, 4, seed=4)
-
-    def layer(tokens: Any, router: Any, expert: Any) -> Any:
-        choice = jnp.argmax(tokens @ router, -1)
-        hot = jx.nn.one_hot(choice, 8)
-        place = (jnp.cumsum(hot, 0) - 1) * hot
-        send = jnp.einsum("te,tec,td->ecd", hot, jx.nn.one_hot(place.astype(int), 4) * hot[..., None], tokens)
-        got = lax.all_to_all(send, "x", 0, 0, tiled=True)
-        done = jnp.tanh(got @ expert[0])
-        back = lax.all_to_all(done, "x", 0, 0, tiled=True)
-        return jnp.einsum("te,tec,ecd->td", hot, jx.nn.one_hot(place.astype(int), 4) * hot[..., None], back)
-
-    f = jx.jit(jx.shard_map(layer, mesh=o.line, in_specs=(P("x"), P(), P("x")), out_specs=P("x")))
-    slope = jx.jit(jx.grad(lambda e: (f(tokens, router, e) ** 2).sum()))(experts)
-    return [tells(f(tokens, router, experts)), tells(slope)]
-
-
-@case
 def attention_in_a_ring(o: Any) -> Any:
     """Keys and values go round; the softmax is gathered on the way."""
     jx, jnp, lax, P = o.jx, o.jnp, o.lax, o.P
@@ -144,32 +80,6 @@ def attention_in_a_ring(o: Any) -> Any:
 
 
 @case
-def layers_in_a_pipeline(o: Any) -> Any:
-    jx, jnp, lax, P = o.jx, o.jnp, o.lax, o.P
-    weights, rows = drawn(8, 4, 4), drawn(6, 2, 4)
-
-    @partial(jx.shard_map, mesh=o.line, in_specs=(P("x"), P()), out_specs=P("x"))
-    def stages(w: Any, rows: Any) -> Any:
-        i = lax.axis_index("x")
-        rows = lax.pcast(rows, "x", to="varying")
-
-        def tick(state: Any, t: Any) -> Any:
-            state = jnp.where(i == 0, rows[jnp.minimum(t, 5)], state)
-            out = jnp.tanh(state @ w[0])
-            return lax.ppermute(out, "x", [(j, (j + 1) % 8) for j in range(8)]), out
-
-        start = lax.pcast(jnp.zeros((2, 4)), "x", to="varying")
-        _, outs = lax.scan(tick, start, jnp.arange(13))
-        return outs[None]
-
-    def run(weights: Any, rows: Any) -> Any:
-        return stages(weights, rows)[7, 7:]
-
-    slopes = jx.jit(jx.grad(lambda w: (run(w, rows) ** 2).sum()))(weights)
-    return [np.asarray(jx.jit(run)(weights, rows)), tells(slopes)]
-
-
-@case
 def borders_exchanged(o: Any) -> Any:
     """Heat on a grid that is cut in both directions."""
     jx, jnp, lax, P = o.jx, o.jnp, o.lax, o.P
@@ -191,58 +101,6 @@ def borders_exchanged(o: Any) -> Any:
     whole = lax.fori_loop(0, 5, lambda _, b: roll(b), grid)
     return [tells(cut(grid)), float(abs(cut(grid) - whole).max()) < 1e-5,
             tells(jx.jit(jx.grad(lambda a: (cut(a) ** 3).sum()))(grid))]  # fmt: skip
-
-
-@case
-def products_in_turns(o: Any) -> Any:
-    """Cannon's product of two matrices cut along both axes of a 2 × 2 mesh."""
-    jx, lax, P = o.jx, o.lax, o.P
-    mesh = o.Mesh(np.array(jx.devices()[:4]).reshape(2, 2), ("r", "c"))
-    a, b = drawn(4, 8), drawn(8, 6)
-
-    @jx.jit
-    @partial(jx.shard_map, mesh=mesh, in_specs=(P("r", "c"), P("r", "c")), out_specs=P("r", "c"))
-    def product(a: Any, b: Any) -> Any:
-        a = lax.all_gather(a, "c", axis=1, tiled=True)
-        b = lax.all_gather(b, "r", axis=0, tiled=True)
-        return a @ b
-
-    return [tells(product(a, b)), float(abs(product(a, b) - a @ b).max()) < 1e-5]
-
-
-@case
-def products_whose_sums_are_scattered(o: Any) -> Any:
-    jx, lax, P = o.jx, o.lax, o.P
-    a, b = drawn(8, 16), drawn(16, 8)
-    f = lambda a, b: lax.psum_scatter(a @ b, "x", scatter_dimension=0, tiled=True)
-    cut = jx.jit(jx.shard_map(f, mesh=o.line, in_specs=(P(None, "x"), P("x")), out_specs=P("x")))
-    return [tells(cut(a, b)), [tells(g) for g in jx.jit(jx.grad(lambda *z: (cut(*z) ** 2).sum(), (0, 1)))(a, b)]]
-
-
-@case
-def training_over_a_mesh_with_momentum(o: Any) -> Any:
-    jx, jnp = o.jx, o.jnp
-    weights = {"in": drawn(4, 8), "out": drawn(8, 2)}
-    at = {"in": o.at(None, "y"), "out": o.at("y", None)}
-    x, y = drawn(16, 4, seed=5), drawn(16, 2, seed=6)
-
-    def loss(w: Any, x: Any, y: Any) -> Any:
-        return ((jnp.tanh(x @ w["in"]) @ w["out"] - y) ** 2).mean()
-
-    @partial(jx.jit, out_shardings=(at, at, None), donate_argnums=(0, 1))
-    def step(w: Any, m: Any, x: Any, y: Any) -> Any:
-        value, g = jx.value_and_grad(loss)(w, x, y)
-        m = jx.tree.map(lambda m, g: 0.9 * m + g, m, g)
-        return jx.tree.map(lambda w, m: w - 0.1 * m, w, m), m, value
-
-    w = jx.tree.map(jx.device_put, weights, at)
-    m = jx.tree.map(jnp.zeros_like, w)
-    x, y = jx.device_put((x, y), o.at("x"))
-    values = []
-    for _ in range(4):
-        w, m, value = step(w, m, x, y)
-        values.append(float(value))
-    return [values, {k: tells(v) for k, v in w.items()}, {k: str(v.sharding.spec) for k, v in m.items()}]
 
 
 @case

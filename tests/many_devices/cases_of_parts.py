@@ -228,55 +228,6 @@ def pmapped(o: Any) -> Any:
     return [*map(lies, found), np.asarray(grad), lies(inner), jx.pmap(jnp.sin)(x[:2]).shape, wrong]
 
 
-@case
-def training_three_ways(o: Any) -> Any:
-    """One replicated step of training: pmap, jit with shardings, shard_map."""
-    jx, jnp, lax, P = o.jx, o.jnp, o.lax, o.P
-    rng = np.random.default_rng(0)
-    w = {
-        "a": rng.normal(size=(4, 6)).astype("f") / 2,
-        "b": np.zeros(6, "f"),
-        "c": rng.normal(size=(6, 1)).astype("f") / 2,
-    }
-    x, y = rng.normal(size=(32, 4)).astype("f"), rng.normal(size=(32, 1)).astype("f")
-
-    def loss(w, x, y):
-        return ((jnp.tanh(x @ w["a"] + w["b"]) @ w["c"] - y) ** 2).mean()
-
-    def update(w, g):
-        return jx.tree.map(lambda p, d: p - 0.1 * d, w, g)
-
-    one = jx.jit(lambda w, x, y: update(w, jx.grad(loss)(w, x, y)))
-    data = o.Named(o.line, P("x"))
-    spread = jx.jit(one, in_shardings=(o.Named(o.line, P()), data, data), out_shardings=o.Named(o.line, P()))
-    cut = jx.jit(
-        jx.shard_map(
-            lambda w, x, y: update(w, jx.grad(lambda w: lax.pmean(loss(w, x, y), "x"))(w)),
-            mesh=o.line,
-            in_specs=(P(), P("x"), P("x")),
-            out_specs=P(),
-        )
-    )
-    many = jx.pmap(
-        lambda w, x, y: update(w, lax.pmean(jx.grad(loss)(w, x, y), "i")),
-        axis_name="i",
-        in_axes=(None, 0, 0),
-        out_axes=None,
-    )
-    results = []
-    for step, data in [
-        (one, (x, y)),
-        (spread, (x, y)),
-        (cut, (x, y)),
-        (many, (x.reshape(8, 4, 4), y.reshape(8, 4, 1))),
-    ]:
-        now = w
-        for _ in range(3):
-            now = step(now, *data)
-        results.append({k: np.asarray(v) for k, v in now.items()})
-    return results
-
-
 GROUPS = [[0, 2], [1, 3]]
 
 
