@@ -101,9 +101,14 @@ test("a chain is drawn as one straight line", () => {
 });
 
 test("a part of a wide picture is seen from the first thing in it", () => {
-  const [lefts, rights] = [0, 1].map((side) => Array.from({ length: 6 }, (_, i) => `${side}${i}`)) as [string[], string[]];
+  const [lefts, rights] = [0, 1].map((side) => Array.from({ length: 6 }, (_, i) => `${side}${i}`)) as [
+    string[],
+    string[],
+  ];
   const chain = rights.slice(1).map((id, i) => `${rights[i]}>${id}`);
-  const layout = layoutOf(graph(["wide".repeat(20), ...lefts, ...rights], [...chain, `${"wide".repeat(20)}>${rights[3]}`]));
+  const layout = layoutOf(
+    graph(["wide".repeat(20), ...lefts, ...rights], [...chain, `${"wide".repeat(20)}>${rights[3]}`]),
+  );
   const all = boxes(layout).map(({ rect }) => rect);
   const top = Math.min(...all.map(({ y }) => y));
   assert.equal(layout.above(-1e6, 1e6), 0);

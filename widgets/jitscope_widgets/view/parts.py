@@ -85,8 +85,8 @@ class Sentence:
     content: Content
     kind: Literal["plain", "headline", "note", "warning"] = "plain"
     title: str = ""
-    drawn: bool = False
-    """It says how a picture is read: text has no picture."""
+    drawn: Literal["", "bars", "chart"] = ""
+    """It says how such a picture is read: text has none, a narrow page no bars."""
 
 
 @dataclass(frozen=True, slots=True)

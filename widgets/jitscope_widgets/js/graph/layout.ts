@@ -144,26 +144,29 @@ export class Layout {
   }
 
   /** The middle, from left to right, of the first `h` of the picture: where most of the outermost joined boxes are, or where a window
-   * `w` wide holds more boxes than there, those taken off that its left edge cuts: names begin there. */
+   * `w` wide tells more than there. An operation tells twice as much as an argument; a name that the left edge cuts is lost, that of a
+   * frame in part. */
   middle(w: number, h: number): number {
-    const boxes: Rect[] = [];
-    const frames: Rect[] = [];
+    const seen: { rect: Rect; frame: boolean; worth: number }[] = [];
     for (const node of this.model.visible()) {
       const rect = this.rect(node);
-      if (this.isFrame(node)) {
-        if (rect.y < h) frames.push(rect);
-      } else if (rect.y + rect.h < h) boxes.push(rect);
+      const frame = this.isFrame(node);
+      const { kind, what } = this.model.node(node);
+      const given = kind === "input" || kind === "output" || kind === "constant" || what === "tree";
+      if (rect.y + (frame ? 0 : rect.h) < h) seen.push({ rect, frame, worth: frame ? 0.5 : given ? 1 : 2 });
     }
-    const inside = (left: number) => boxes.filter((box) => box.x >= left && box.x + box.w <= left + w);
-    const cut = (left: number) => [...boxes, ...frames].filter((box) => box.x < left && box.x + box.w > left).length;
+    const inside = (left: number) =>
+      seen.filter(({ rect, frame }) => !frame && rect.x >= left && rect.x + rect.w <= left + w);
+    const cut = (left: number) => seen.filter(({ rect }) => rect.x < left && rect.x + rect.w > left);
+    const worth = (left: number) => sum(inside(left)) - sum(cut(left));
     let found = this.outermost(h);
-    let best = inside(found - w / 2).length - cut(found - w / 2);
-    for (const { x } of [...boxes, ...frames]) {
-      const held = inside(x);
-      const worth = held.length - cut(x);
-      if (!held.length || worth <= best) continue;
-      best = worth;
-      found = (x + Math.max(...held.map((box) => box.x + box.w))) / 2;
+    let best = worth(found - w / 2);
+    for (const { rect } of seen) {
+      const held = inside(rect.x);
+      const here = worth(rect.x);
+      if (!held.length || here <= best) continue;
+      best = here;
+      found = (rect.x + Math.max(...held.map((one) => one.rect.x + one.rect.w))) / 2;
     }
     return found;
   }
@@ -236,3 +239,5 @@ export class Layout {
     return null;
   }
 }
+
+const sum = (seen: { worth: number }[]): number => seen.reduce((whole, { worth }) => whole + worth, 0);

@@ -16,7 +16,7 @@ export function sentencePart(part: Sentence, stage: Stage): HTMLElement {
   const sign = part.kind === "warning" ? [h("span", { "aria-hidden": "true" }, "▲ ")] : [];
   return h(
     "p",
-    { class: part.kind && CLASSES[part.kind], title: part.title || undefined },
+    { class: part.kind && CLASSES[part.kind], title: part.title || undefined, "data-drawn": part.drawn },
     ...sign,
     ...inline(part.content, stage),
   );

@@ -104,7 +104,7 @@ def line_tables(profile: Document) -> Iterator[Part]:
         ways.append(("by named scope", rows.by_scope()))
     yield Grouped("Where the time of the kernels goes", tuple(ways))
     if any(wording.is_estimated(line["own"]) for line in rows.own):
-        yield Sentence(f"{_LEGEND}.", "note", drawn=True)
+        yield Sentence(f"{_LEGEND}.", "note", drawn="bars")
         yield Sentence(f"~ is an estimate: {wording.how(profile)}.", "note")
 
 

@@ -48,13 +48,13 @@ def roofline(profile: Document) -> Iterator[Part]:
     under = f"{plural(len(shown), 'kernel')} under the roofline of this machine, by operations per byte and operations a second"
     yield Chart("Roofline of this machine", f"{under}: {_first(shown)}.", across, up, roofs, tuple(map(_point, shown)))
     bounds = {kernel["bound"] for _, _, kernel in shown}
-    marks = ", ".join(f"{mark} {bound}" for bound, mark in wording.MARKS.items() if bound in bounds)
+    marks = ", ".join(f"{mark}\u00a0{bound}" for bound, mark in wording.MARKS.items() if bound in bounds)
     yield Sentence(
         "A kernel under the sloping line can at best run at the speed of memory, under the level one at that of arithmetic. The dashed line "
         f"is for {number(near, 'B')} at a time, the full one for {number(far, 'B')}. Bound by: {marks}; area: share "
         "of the time.",
         "note",
-        drawn=True,
+        drawn="chart",
     )
 
 
