@@ -425,7 +425,7 @@ def why_two_kernels_are_not_one(asked: Asked) -> None:
     lines = [f"line {pair[end]['positions'][0]['line']}" for end in ("giver", "reader")]
     filtered = table.get_by_role("searchbox")
     if filtered.count():
-        filtered.fill(MEANING[pair["reason"]])
+        filtered.fill(lines[0])  # who asks knows the lines, not the reason
     row = (
         table.locator(".jitscope-table-row")
         .filter(has_text=lines[0])

@@ -16,12 +16,12 @@ export function viewOf(doc: unknown): Part[] | undefined {
 const whole = new WeakSet<Part[]>(); // views that are complete
 
 /** Puts rows that stood before (`again`, their number among all) where they stand once more, and what stands in the document (`at`, its
- *  place there) where the view shows it. A view has a hundred thousand values, and none of them stands in what rows refer to. */
+ *  place there) where the view shows it. A view has a hundred thousand values, most of them in the cells of rows, where none stands. */
 function complete(value: any, rows: Row[], doc: Record<string, unknown>): void {
   if (value.cells !== undefined) rows.push(value as Row);
   for (const name in value) {
     const inner = value[name];
-    if (typeof inner !== "object" || inner === null || name === "ref" || name === "position") continue;
+    if (typeof inner !== "object" || inner === null || name === "cells" || name === "ref") continue;
     if (typeof inner.again === "number") value[name] = rows[inner.again];
     else if (Array.isArray(inner.at)) value[name] = (inner.at as string[]).reduce<any>((found, at) => found[at], doc);
     else complete(inner, rows, doc);

@@ -116,10 +116,10 @@ export class Shares {
     return paths;
   }
 
-  private pathsIn(i: number): Set<string> {
-    const paths = new Set(pathsOf(this.model, i));
-    for (const child of this.model.allChildrenOf(i)) for (const path of this.pathsIn(child)) paths.add(path);
-    return paths;
+  private pathsIn(i: number, found = new Set<string>()): Set<string> {
+    for (const path of pathsOf(this.model, i)) found.add(path);
+    for (const child of this.model.allChildrenOf(i)) this.pathsIn(child, found);
+    return found;
   }
 }
 
