@@ -131,6 +131,7 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "LGAMMA_IN_DOUBLE": (lax.lgamma, (20 * np.abs(_MANY),)),
     "REMAINDERS_IN_DOUBLE": (lambda x: jnp.fmod(x, 0.3), (_LONG,)),
     "STENCILS_AS_CHOICES": (_heat, (_IMAGE,)),
+    "STENCILS_IN_TWO_TURNS": (_heat, (_IMAGE[:512, :512],)),
     "SUMS_OF_SHORT_ROWS": (lambda x: jnp.sum(x, 1), (_MANY[:99_999].reshape(-1, 3),)),
     "FLAT_VALUES": (lambda x: jnp.mean((x - 1) ** 2), (_MANY[:, None],)),
     "SHORT_LOOPS_KEPT": (lambda x: jnp.maximum(x + x[0], 0), (_MANY[:99_984].reshape(-1, 16),)),

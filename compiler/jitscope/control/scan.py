@@ -31,10 +31,12 @@ from ..transforms.linearize import Split, partial_eval_jaxpr
 from ..transforms.transpose import backward_pass
 from ..transforms.vmap import vmap_jaxpr
 from ..xla.choice import chosen
+from ..xla.cpu_tuning import STENCILS_IN_TWO_TURNS
 from .bodies import check_leaves, lift_constants, name_of, trace_body
 from .call import call
 from .carry import handed_on, kept_of, settle_carry, stable
 from .discharge import value_aval
+from .two_turns import in_two_turns, settled
 
 
 if TYPE_CHECKING:
@@ -88,6 +90,13 @@ class Scan(HigherOrder):
             return ctx.hlo.subtract(ctx.count(length - 1), i) if reverse else i
 
         unroll = 1 if is_symbolic_dim(length) else chosen().unroll or unroll
+        twice = unroll == 1 and in_two_turns(ctx, jaxpr, range(num_consts, num_consts + num_carry), length)
+        if twice:
+            unroll = 2
+            ctx.rewritten(
+                "written with two iterations in a turn: what is carried is read at neighbouring places",
+                STENCILS_IN_TWO_TURNS,
+            )
         rounds = length if is_symbolic_dim(length) else length // unroll if unroll < length else 0
         if is_symbolic_dim(length) or rounds:
             avals = [_COUNTER, *jaxpr.in_avals[:num_consts], *carry_avals]
@@ -97,6 +106,7 @@ class Scan(HigherOrder):
             def body(*state):
                 (i,), consts, carry, xs, ys = _spread(state, *sizes)
                 for step in range(unroll):
+                    carry = settled(ctx, carry, carry_avals) if twice and step else carry
                     carry, ys = iteration(place(i, step), consts, carry, xs, ys)
                 return [ctx.hlo.add(i, ctx.scalar(unroll, np.int32)), *consts, *carry, *xs, *ys]
 
