@@ -20,7 +20,7 @@ from jitscope_widgets.view_data import parts_of
 from jitscope_widgets.views import has_view
 from jitscope_widgets.views.profile.wording import recording_cost
 from jitscope_widgets.wrap import table, wrap
-from tests.widgets import documents as made, value_documents
+from tests.widgets import documents as made, pass_documents, value_documents
 from tests.widgets.profile_documents import profile
 from tests.widgets.strategies import NASTY, documents, patient
 
@@ -193,6 +193,16 @@ def test_without_an_estimate_a_line_is_the_slowest_only_where_that_is_certain() 
     assert "(50 % to 60 % of the kernels' time)" in said and "(at most 55 %)" in said
     document["low"] = document["high"] = document["wall"]
     assert "(one call alone)" in text(document)
+
+
+def test_a_lambda_is_told_by_the_lines_that_it_computes() -> None:
+    document = pass_documents.transformations()
+    document["steps"][0]["function"] = document["steps"][1]["function"] = "<lambda>"
+    document["steps"][1]["before"] = document["steps"][1]["after"][0] | {
+        "lines": [document["steps"][0]["before"]["lines"][0]]
+    }
+    said = " ".join(text(document).split())
+    assert "2 transformations: jvp of a lambda (line 2), transpose of a lambda" in said and "<lambda>" not in said
 
 
 def test_timing_tells_what_was_not_measured() -> None:

@@ -34,6 +34,16 @@ _NAMED = 3
 _BEFORE = frozenset(("transpose", "broadcast_in_dim", "reshape", "convert_element_type", "squeeze"))
 
 
+def subject(document: TransformationsDocument, step: TransformationStep, here: str) -> str:
+    """The function's name; of a lambda, which has none, the lines that its program stems from: `a lambda (lines 14-17)`."""
+    if step["function"] != "<lambda>":
+        return clean(step["function"])
+    origins = dict(enumerate(document["origins"]))
+    numbers = dict.fromkeys(line["origin"] for line in step["before"]["lines"])
+    found = words.lines([origins[number]["position"] for number in numbers if number in origins], here)
+    return f"a lambda ({found})" if found else "a lambda"
+
+
 def told(document: TransformationsDocument, step: TransformationStep, here: str) -> str:
     """`vmap of predict: 19 of 29 operations are one for all examples, 8 are the same for all and computed once. cond (line 12) computes
     all branches for each example, and keeps one.`; "" where nothing is known."""
@@ -59,7 +69,7 @@ def told(document: TransformationsDocument, step: TransformationStep, here: str)
     ]
     if (more := len(worse) - _NAMED) > 0:
         sentences.append(f"{plural(more, 'more kind')} of operations in the table.")
-    return " ".join([f"vmap of {clean(step['function'])}: {', '.join(parts)}.", *sentences])
+    return " ".join([f"vmap of {subject(document, step, here)}: {', '.join(parts)}.", *sentences])
 
 
 def _said(how: str, operation: str, batched: list[BatchedOperation]) -> str:

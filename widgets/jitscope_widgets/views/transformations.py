@@ -52,14 +52,15 @@ def headline(document: TransformationsDocument) -> str:
     steps = document["steps"]
     if not steps:
         return "No transformation was called while this function was traced."
-    named = ", ".join(map(_name, steps[:_MOST_NAMED]))
+    here = words.mostly_in(origin["position"] for origin in document["origins"])
+    named = ", ".join(_name(document, step, here) for step in steps[:_MOST_NAMED])
     more = len(steps) - _MOST_NAMED + document["left_out"]
     rest = f", and {more:,} more" if more > 0 else ""
     return f"{plural(len(steps) + document['left_out'], 'transformation')}: {named}{rest}"
 
 
-def _name(step: TransformationStep) -> str:
-    return f"{step['transform']} of {clean(step['function'])}"
+def _name(document: TransformationsDocument, step: TransformationStep, here: str) -> str:
+    return f"{step['transform']} of {batching.subject(document, step, here)}"
 
 
 def _legend(document: TransformationsDocument) -> str:
@@ -78,7 +79,7 @@ def _step(document: TransformationsDocument, number: int, step: TransformationSt
     sections = [section("before", step["before"])]
     sections += [section(f"after: {clean(one['title'])}", one) for one in step["after"]]
     parts = (Sentence(DOES[step["transform"]]), *batching.parts(document, step, here), Beside(tuple(sections)))
-    return Step(f"{number}. {_name(step)}", parts, depth=step["depth"])
+    return Step(f"{number}. {_name(document, step, here)}", parts, depth=step["depth"])
 
 
 def _line(document: TransformationsDocument, line: ProgramLine, here: str) -> CodeLine:
