@@ -217,8 +217,8 @@ def test_failures_are_reported_small_and_to_be_pasted(monkeypatch, tmp_path):
     """A wrong derivative of tanh, found, made small, and the text of it run."""
     half = lambda x: oracle.lift(np.full(x.shape, 0.5))
     monkeypatch.setattr(oracle, "tanh", oracle.smooth(np.tanh, half))
-    failures, _ = running.failures_of([program(seed) for seed in range(12)])
-    assert 1 < len(failures) < 12 and {f.kind for f in failures} == {"wrong"}
+    failures, _ = running.failures_of([program(seed) for seed in range(8, 12)])
+    assert 1 < len(failures) < 4 and {f.kind for f in failures} == {"wrong"}
     failure = failures[0]
     small = shrinking.shrunk(failure)
     assert small.kind == "wrong" and "tanh" in small.program.text()
