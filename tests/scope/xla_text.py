@@ -100,6 +100,12 @@ class Program:
         inside = [inner for name in called for inner in self.computations[name].values()]
         return sum((self.members(inner) for inner in inside if inner.opcode not in PLUMBING), Counter())
 
+    def fused(self, line):
+        """The instructions that a fusion calls, without its parameters; or the one instruction."""
+        called = line.called("calls")
+        inside = self.computations[called[0]].values() if called else [line]
+        return [one for one in inside if one.opcode != "parameter"]
+
     def computes(self, line):
         """Whether a kernel does more than fill, move and count."""
         if line.opcode not in ("fusion", "call"):

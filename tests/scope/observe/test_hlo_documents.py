@@ -13,6 +13,7 @@ from jitscope_scope.observe.fusion import fusion_document
 from jitscope_scope.observe.hlo import Ends, bytes_of, graph_of, text_of, types_in
 from jitscope_scope.observe.hlo_flow import flow_of, paths_in
 from jitscope_widgets import validate
+from tests.scope.xla_text import Program
 
 
 DENSE = (
@@ -158,82 +159,40 @@ every_program = pytest.mark.parametrize("source", PROGRAMS.values(), ids=PROGRAM
 
 # The same facts straight from the text
 
-_LINE = re.compile(r"^\s+(?:ROOT )?(\S+) = (?:\([^=]*?\)|\S+) ([a-z][\w-]*)\((.*)$")
-_NO_KERNEL = {"parameter", "constant", "tuple", "get-tuple-element", "bitcast", "while", "conditional", "call"}
-
-
-def blocks(text: str) -> dict[str, list[tuple[str, str, str]]]:
-    """Computation → (name, opcode, rest) of its lines."""
-    found: dict[str, list[tuple[str, str, str]]] = {}
-    for block in re.findall(r"^(?:ENTRY )?(\S+) \(.*?\{\n(.*?)^\}", text, re.M | re.S):
-        found[block[0]] = [(m[1], m[2], m[3]) for line in block[1].splitlines() if (m := _LINE.match(line))]
-    return found
-
-
-def running(text: str) -> dict[str, str]:
-    """Name → rest of the line of every instruction that runs by itself."""
-    inside = set(re.findall(r"(?:calls|to_apply)=([\w.\-]+)", text)) - called_by(text, "call")
-    return {
-        name: f"{opcode}({rest}"
-        for computation, lines in blocks(text).items()
-        if computation not in inside
-        for name, opcode, rest in lines
-        if opcode not in _NO_KERNEL
-    }
-
-
-def called_by(text: str, opcode: str) -> set[str]:
-    return {m for line in text.splitlines() if f" {opcode}(" in line for m in re.findall(r"to_apply=([\w.\-]+)", line)}
-
 
 @every_program
 def test_kernels_are_what_runs_by_itself(source):
     program = compiled(source)
-    assert {k["name"] for k in program.document["kernels"] if k["kind"] != "loop"} == set(running(program.text))
-    assert program.document["summary"]["kernels"] == len(running(program.text))
+    running = [line.name for line in Program(program.text).kernels()]
+    assert {k["name"] for k in program.document["kernels"] if k["kind"] != "loop"} == set(running)
+    assert program.document["summary"]["kernels"] == len(running)
 
 
 @every_program
 def test_members_are_the_lines_of_the_called_computation(source):
     program = compiled(source)
-    lines = blocks(program.text)
-    for name, rest in running(program.text).items():
-        called = re.search(r"calls=([\w.\-]+)", rest)
-        if called:
-            inside = [opcode for _, opcode, _ in lines[called.group(1)] if opcode not in ("parameter", "constant")]
-            assert sorted(m["opcode"] for m in program.kernels[name]["members"]) == sorted(inside)
-
-
-def lines_of_kernel(program, name: str) -> list[tuple[str, str, str]]:
-    """The lines of the computation that a fusion calls, or of the one instruction."""
-    lines, rest = blocks(program.text), running(program.text)[name]
-    called = re.search(r"calls=([\w.\-]+)", rest)
-    return lines[called.group(1)] if called else [(name, "", rest)]
+    text = Program(program.text)
+    for line in text.kernels():
+        if line.opcode == "fusion":
+            inside = [one.opcode for one in text.fused(line) if one.opcode != "constant"]
+            assert sorted(m["opcode"] for m in program.kernels[line.name]["members"]) == sorted(inside)
 
 
 @every_program
 def test_paths_of_a_kernel_are_those_in_its_lines(source):
     program = compiled(source)
-    lines = blocks(program.text)
-    for name, rest in running(program.text).items():
-        called = re.search(r"calls=([\w.\-]+)", rest)
-        said = " ".join(r for _, o, r in lines[called.group(1)] if o != "parameter") if called else rest
-        expected = {re.sub(r"\(\d+\)", "", p) for p in re.findall(r'op_name="(e[^"]*)"', said)}
-        found = set(program.kernels[name]["paths"])
-        assert expected <= found
-        assert expected == found or any(
-            "op_name" not in r for _, o, r in lines_of_kernel(program, name) if o != "parameter"
-        )
+    text = Program(program.text)
+    for line in text.kernels():
+        said = [one.rest for one in text.fused(line)]
+        expected = {re.sub(r"\(\d+\)", "", path) for path in re.findall(r'op_name="(e[^"]*)"', " ".join(said))}
+        found = set(program.kernels[line.name]["paths"])
+        assert expected <= found and (expected == found or any("op_name" not in rest for rest in said))
 
 
 @every_program
 def test_before_counts_the_operations_of_the_program(source):
     program = compiled(source)
-    text = program.text_before
-    inside = set(re.findall(r"to_apply=([\w.\-]+)", text)) - called_by(text, "call")
-    outside = [lines for name, lines in blocks(text).items() if name not in inside]
-    operations = [opcode for lines in outside for _, opcode, _ in lines if opcode not in _NO_KERNEL]
-    assert program.document["summary"]["before"] == len(operations)
+    assert program.document["summary"]["before"] == len(list(Program(program.text_before).kernels()))
 
 
 @every_program

@@ -15,7 +15,7 @@ from jitscope_scope.observe.instruments import look
 from tests.extent import some
 from tests.programs.rows import row_of
 from tests.scope.linked_programs import PROGRAMS
-from tests.scope.observe.test_hlo_documents import blocks, running
+from tests.scope.xla_text import Program
 
 
 EACH = pytest.mark.parametrize("name", some(PROGRAMS, always="lstm unet scattered stepping steered several"))
@@ -34,15 +34,14 @@ class Linked(NamedTuple):
 def linked(name: str) -> Linked:
     row = row_of(KEPT[name], *PROGRAMS[name][1:])
     document = observe.compilation_document(row)
-    text = hlo_module.text(hlo_module.optimized(row.entry.executable), metadata=True)
+    program = Program(hlo_module.text(hlo_module.optimized(row.entry.executable), metadata=True))
     kernels = {kernel["name"]: kernel for kernel in document["fusion"]["kernels"]}
-    inside, found = blocks(text), {}
-    for kernel, rest in running(text).items():
-        called = re.search(r"calls=([\w.\-]+)", rest)
-        lines = [r for _, opcode, r in inside[called[1]] if opcode != "parameter"] if called else [rest]
+    found = {}
+    for kernel in program.kernels():
+        lines = [one.rest for one in program.fused(kernel)]
         names = {n for line in lines for said in re.findall(r'op_name="([^"]*)"', line) for n in said.split(";")}
         paths = {re.sub(r"\(\d+\)", "", n) for n in names if re.match(r"e\d", n)}  # others are arguments
-        found[kernel] = paths, not all(re.search(r'op_name="e\d', line) for line in lines)
+        found[kernel.name] = paths, not all(re.search(r'op_name="e\d', line) for line in lines)
     return Linked(row, document, kernels, found)
 
 
