@@ -260,7 +260,7 @@ NAMED = """axis => [...axis.querySelectorAll(".jitscope-timeline-span")].flatMap
 
 def test_names_in_the_timeline_are_whole(bare: Bare) -> None:
     """Where a box has no room for the name of its kernel, it has none: the beginning of one may be the name of another."""
-    row = row_of(transformer.program, *transformer.arguments())
+    row = row_of(transformer.program, *transformer.arguments(layers=4))
     document = {
         **observe.compilation_document(row),
         "instruments": {"profile": observe.look(row, "profile", limit=0.2)},
