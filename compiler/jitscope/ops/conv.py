@@ -14,11 +14,13 @@ from ..symbolic.dimension import is_static, max_dim, reach, size
 from ..xla.cpu_tuning import (
     CONVOLUTIONS_IN_LOOPS,
     CONVOLUTIONS_IN_PARTS,
+    GROUPS_IN_A_LOOP,
     MINIMAL_FILTERING,
     WINDOW_GRADIENTS_IN_LOOPS,
     Tuning,
 )
 from .conv_forms import Geometry, folded, form_of, geometry_of
+from .conv_groups import is_loop_over_groups, over_groups
 from .conv_loops import in_a_loop, is_in_a_loop, is_summed_by_rows, summed_by_rows
 from .conv_parts import parts_of
 from .elementwise import complex_p, imag_p, real_p
@@ -285,6 +287,12 @@ _ALGORITHMS = (
         MINIMAL_FILTERING,
         is_filtered_gradient,
         filtered_gradient,
+    ),
+    _Algorithm(
+        "written as a loop over the groups, each computed by Winograd's minimal filtering: 2 to 4 multiplications in place of 9",
+        GROUPS_IN_A_LOOP,
+        is_loop_over_groups,
+        over_groups,
     ),
 )
 

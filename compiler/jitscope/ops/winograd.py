@@ -156,17 +156,19 @@ class Tiles:
         return self.images * self.of_image
 
 
-def is_filtered(ctx: Any, geometry: Geometry) -> bool:
-    """Whether a convolution is computed so, in programs for one device."""
-    return geometry.window == (3, 3) and _holds(ctx, geometry) and _tiles(ctx, geometry) is not None
+def is_filtered(ctx: Any, geometry: Geometry, products: int | None = None) -> bool:
+    """Whether a convolution is computed so, in programs for one device. So many `products` are worth compiling it for (None: its own)."""
+    return geometry.window == (3, 3) and _holds(ctx, geometry, products) and _tiles(ctx, geometry) is not None
 
 
-def is_filtered_gradient(ctx: Any, geometry: Geometry) -> bool:
+def is_filtered_gradient(ctx: Any, geometry: Geometry, products: int | None = None) -> bool:
     """Whether a convolution has the form of the gradient by such a window (features and examples in each other's places), and is computed so."""
-    return geometry.sizes == (3, 3) and _holds(ctx, geometry) and _tiles_of_gradient(ctx, geometry) is not None
+    return (
+        geometry.sizes == (3, 3) and _holds(ctx, geometry, products) and _tiles_of_gradient(ctx, geometry) is not None
+    )
 
 
-def _holds(ctx: Any, geometry: Geometry) -> bool:
+def _holds(ctx: Any, geometry: Geometry, products: int | None) -> bool:
     if not MINIMAL_FILTERING.holds(ctx.module.platform) or ctx.module.meshes.group is not None:
         return False
     p = geometry.params
@@ -174,7 +176,7 @@ def _holds(ctx: Any, geometry: Geometry) -> bool:
         all(set(p[name]) == {1} for name in ("window_strides", "lhs_dilation", "rhs_dilation"))
         and geometry.groups == 1
         and set(p["precision"] or ()) <= {Precision.DEFAULT}
-        and geometry.products() >= MINIMAL_FILTERING.value["products"]
+        and (products or geometry.products()) >= MINIMAL_FILTERING.value["products"]
     )
 
 
@@ -188,8 +190,8 @@ def _tiles_of_gradient(ctx: Any, geometry: Geometry) -> Tiles | None:
     return Tiles.of(ctx, count, geometry.window, (features, geometry.y_shape[0]))
 
 
-def filtered(ctx: Any, geometry: Geometry, x: Any, y: Any) -> Any:
-    """The result of a convolution, MLIR values of the context's operands."""
+def filtered(ctx: Any, geometry: Geometry, x: Any, y: Any, avals: Sequence[ShapedArray] | None = None) -> Any:
+    """The result of a convolution of MLIR values of these avals (None: the context's operands)."""
     (count, features, *space), made = geometry.x_shape, geometry.y_shape[0]
     x_spec, y_spec, _ = geometry.specs
     tiles = _tiles(ctx, geometry)
@@ -206,7 +208,7 @@ def filtered(ctx: Any, geometry: Geometry, x: Any, y: Any) -> Any:
         window = _of_window(transpose(y, (*y_spec[2:], *sorted(y_spec[:2]))), [line.g for line in filter.lines])
         return [transpose(x, (x_spec[0], *x_spec[2:], x_spec[1])), reshape(window, windows.shape)]
 
-    x, y = ctx.inline(prepared, x, y)
+    x, y = ctx.inline(prepared, x, y, avals=avals)
 
     def block(x: Any, y: Any) -> Any:
         seen = _of_tiles(_padded(x, tiles, geometry.params["padding"]), [line.b for line in filter.lines], tiles)
@@ -223,8 +225,8 @@ def filtered(ctx: Any, geometry: Geometry, x: Any, y: Any) -> Any:
     return ctx.inline(geometry.placed, _over_blocks(ctx, tiles, count, out, begun, part), avals=[out])
 
 
-def filtered_gradient(ctx: Any, geometry: Geometry, x: Any, y: Any) -> Any:
-    """The result of a convolution that has the form of the gradient by a window, MLIR values of the context's operands."""
+def filtered_gradient(ctx: Any, geometry: Geometry, x: Any, y: Any, avals: Sequence[ShapedArray] | None = None) -> Any:
+    """The result of a convolution that has the form of the gradient by a window."""
     (features, count, *space), made = geometry.x_shape, geometry.y_shape[0]
     x_spec, y_spec, _ = geometry.specs
     tiles = _tiles_of_gradient(ctx, geometry)
@@ -237,7 +239,7 @@ def filtered_gradient(ctx: Any, geometry: Geometry, x: Any, y: Any) -> Any:
     def prepared(x: Any, y: Any) -> list[Any]:
         return [transpose(a, (spec[1], *spec[2:], spec[0])) for a, spec in ((x, x_spec), (y, y_spec))]
 
-    x, y = ctx.inline(prepared, x, y)
+    x, y = ctx.inline(prepared, x, y, avals=avals)
 
     def block(x: Any, y: Any) -> Any:
         seen = _of_tiles(_padded(x, tiles, geometry.params["padding"]), [line.b for line in filter.lines], tiles)

@@ -76,6 +76,39 @@ def test_results_and_gradients(
         np.testing.assert_allclose(one, other, rtol=0, atol=64 * np.finfo(dtype).eps * (1 + np.abs(other).max()))
 
 
+@pytest.mark.usefixtures("small")
+@pytest.mark.skipif(not cpu_tuning.GROUPS_IN_A_LOOP.holds(), reason="the rule holds with releases it was measured with")
+@settings(max_examples=examples(6), deadline=None)
+@given(
+    layout=st.integers(0, 1),
+    batch=st.integers(1, 3),
+    sizes=st.tuples(st.integers(5, 9), st.integers(5, 9)),
+    groups=st.integers(2, 5),
+    features=st.tuples(st.integers(2, 3), st.integers(2, 3)),
+    dtype=st.sampled_from(["float32", "float64"]),
+    seed=st.integers(0, 2**31),
+)
+def test_groups(layout: int, batch: int, sizes: Any, groups: int, features: Any, dtype: str, seed: int) -> None:
+    inner, made = features
+
+    def convolution(x: Any, y: Any) -> Any:
+        return lax.conv_general_dilated(
+            x, y, (1, 1), "SAME", dimension_numbers=LAYOUTS[layout], feature_group_count=groups
+        )
+
+    with jx.enable_x64(dtype == "float64"):
+        x, _ = _operands(layout, batch, sizes, (groups * inner, 1), dtype, seed)
+        _, y = _operands(layout, batch, sizes, (inner, groups * made), dtype, seed)
+        ct = np.random.default_rng(seed + 1).standard_normal(jx.eval_shape(convolution, x, y).shape).astype(dtype)
+        rules = [cpu_tuning.GROUPS_IN_A_LOOP, RULE]
+        got, want, differ = with_and_without(rules, _everything(convolution), x, y, ct)
+        loop = with_and_without(rules[:1], _everything(convolution), x, y, ct)[2]
+    assert differ and loop
+    for one, other in zip(got, want, strict=True):
+        assert one.dtype == other.dtype and one.shape == other.shape
+        np.testing.assert_allclose(one, other, rtol=0, atol=64 * np.finfo(dtype).eps * (1 + np.abs(other).max()))
+
+
 @pytest.mark.parametrize(
     ("size", "features", "six", "most"),
     [(16, 64, True, 2), (32, 64, False, 2), (32, 64, True, 3), (32, 96, True, 3), (24, 144, True, 3)],

@@ -40,9 +40,8 @@ def test_results_are_the_same_without(name: str, monkeypatch: pytest.MonkeyPatch
     jx.clear_caches()
     plain = jx.jit(lambda *xs: function(*xs)).lower(*args)
     for one, other in zip(jx.tree.leaves(plain.compile()(*args)), jx.tree.leaves(results), strict=True):
-        size = (
-            np.sqrt(np.mean(np.square(other))) if other.dtype == np.float32 else 0
-        )  # errors of sums do not shrink with these
+        # Errors of sums do not shrink with these.
+        size = np.sqrt(np.mean(np.square(other))) if other.dtype == np.float32 else 0
         np.testing.assert_allclose(one, other, rtol=1e-4, atol=max(1e-4, 1e-5 * size))
     assert name in OPTIONS or text != plain.as_text()
     jx.clear_caches()
