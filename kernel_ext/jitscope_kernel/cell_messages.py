@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from jitscope.core import source
+from jitscope_scope.source_code.frames import entries, position_of
 
 from .jax_cells import LEFT_ALONE
 from .wrapping import Plan
@@ -41,12 +42,7 @@ def why_nothing(plans: Sequence[Plan], document: CellDocument, failed: list[str]
 
 def innermost(traceback: TracebackType | None, place_of: Callable[[str], object]) -> source.Position | None:
     """The innermost place of an error in a notebook cell, else in code that is not the library's own."""
-    in_cell = outside = None
-    while traceback is not None:
-        code = traceback.tb_frame.f_code
-        if not source.is_internal(code.co_filename):
-            position = source.position_in(code, traceback.tb_lasti)
-            outside = position
-            in_cell = position if place_of(code.co_filename) else in_cell
-        traceback = traceback.tb_next
-    return in_cell or outside
+    places = [position_of(one) for one in entries(traceback)]
+    outside = [where for where in places if not source.is_internal(where.file)]
+    in_cells = [where for where in outside if place_of(where.file)]
+    return next(reversed(in_cells or outside), None)

@@ -14,6 +14,7 @@ from jitscope.core.source import Position, position_in
 from jitscope.core.words import cut, duration
 from jitscope.eager.running import count_runs
 from jitscope_scope import observe
+from jitscope_scope.source_code.frames import outwards
 
 
 MANY = 500
@@ -57,9 +58,7 @@ class EagerRuns:
         """An operation runs, of a line of the user's further out: the one that called a library, where a library runs it."""
         if threading.get_ident() != self._thread:
             return
-        frame = sys._getframe(1)
-        while frame is not None and _is_library(frame.f_code.co_filename):
-            frame = frame.f_back
+        frame = next((one for one in outwards(sys._getframe(1)) if source.in_program(one.f_code.co_filename)), None)
         if frame is None:
             return
         self.lines[frame.f_code, frame.f_lasti] += 1
@@ -88,7 +87,3 @@ def sentence(runs: Counter[Position], seconds: float) -> str:
         f"({cut(where.text.strip(), 60)}). Each is a program of its own that makes new arrays. In a function that is jitted they are one "
         "program; a Python loop over elements is best one operation on whole arrays there, or vmap, lax.fori_loop or lax.scan."
     )
-
-
-def _is_library(file: str) -> bool:
-    return source.is_internal(file) or source.is_installed(file)

@@ -184,6 +184,11 @@ _SITE_PACKAGES = r"[/\\](?:site|dist)-packages[/\\]"
 _LIBRARIES = r"[/\\](?:numpy|scipy|pandas|matplotlib)[/\\]"
 
 
+def in_program(filename: str) -> bool:
+    """Whether a file is part of the program that the user wrote: neither the library's own, nor Python's or an installed library's."""
+    return not is_internal(filename) and not is_installed(filename)
+
+
 def is_users(filename: str) -> bool:
     """Whether a file is the user's: not the library's own, Python's, or of a library that knows no tracers."""
     return not (is_internal(filename) or is_stdlib(filename) or re.search(_LIBRARIES, filename))

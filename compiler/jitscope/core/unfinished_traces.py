@@ -147,8 +147,7 @@ def _is_internal(frame: FrameType) -> bool:
 
 
 def _is_written(frame: FrameType) -> bool:
-    """Whether a frame is the user's own: neither this library's nor an installed one's."""
-    return not (_is_internal(frame) or source.is_installed(frame.f_code.co_filename))
+    return source.in_program(frame.f_code.co_filename)
 
 
 def _guilty(frames: Frames, of: Callable[[Any], Any]) -> tuple[list[Var], Position | None]:

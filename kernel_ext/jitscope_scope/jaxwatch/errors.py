@@ -17,9 +17,8 @@ from jitscope.core.source import Position
 from jitscope.core.unfinished_traces import LAST, MOST, UnfinishedTrace
 
 from ..observe.positions import CellOf, no_cell
-from ..observe.stacks import is_installed
 from ..observe.stopped import stopped_document
-from ..source_code.frames import value_in
+from ..source_code.frames import entries, position_of, value_in
 from ..source_code.places import path_at
 from . import private
 from .library_arguments import renamed
@@ -122,13 +121,8 @@ def _unfinished(error: BaseException) -> list[UnfinishedTrace]:
 
 def _frames(error: BaseException) -> list[_Frame]:
     """The user's frames, the innermost first."""
-    found, traceback = [], error.__traceback__
-    while traceback is not None:
-        frame = traceback.tb_frame
-        if not source.is_internal(frame.f_code.co_filename) and not is_installed(frame.f_code.co_filename):
-            found.append(_Frame(frame, source.position_in(frame.f_code, traceback.tb_lasti)))
-        traceback = traceback.tb_next
-    return found[::-1]
+    found = [_Frame(one.tb_frame, position_of(one)) for one in entries(error.__traceback__)]
+    return [one for one in reversed(found) if source.in_program(one.where.file)]
 
 
 def _trace(frame: FrameType) -> Any:

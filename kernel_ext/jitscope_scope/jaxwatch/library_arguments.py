@@ -23,6 +23,7 @@ from jitscope.core.jaxpr import DebugInfo
 from jitscope.core.words import root_of
 
 from ..observe.stacks import is_installed
+from ..source_code.frames import outwards
 from . import private
 
 
@@ -66,16 +67,15 @@ def wrapped(frame: FrameType | None) -> Any:
 def directly(frame: FrameType | None) -> bool:
     """Whether the user's own line calls the function that jax compiles: through a library's wrapper at most, not from inside a library."""
     package = ""
-    while frame is not None:
-        file = frame.f_code.co_filename
+    for one in outwards(frame):
+        file = one.f_code.co_filename
         if not source.is_internal(file):
             if not is_installed(file):
                 return True
-            here = frame.f_globals.get("__name__", "").partition(".")[0]
-            if package not in ("", here) or wrapped(frame) is None:
+            here = one.f_globals.get("__name__", "").partition(".")[0]
+            if package not in ("", here) or wrapped(one) is None:
                 return False
             package = here
-        frame = frame.f_back
     return True
 
 
@@ -188,10 +188,8 @@ def _next(paths: deque[str]) -> str:
 
 def _libraries(frame: FrameType | None) -> Iterator[tuple[Any, tuple[Any, ...], dict[str, Any]]]:
     """Functions of a library between the user's code and jax, innermost first: what is called, the arguments."""
-    for _ in range(_MOST_FRAMES):
-        if frame is None:
-            return
-        code, frame, here = frame.f_code, frame.f_back, frame
+    for here in islice(outwards(frame), _MOST_FRAMES):
+        code = here.f_code
         if source.is_internal(code.co_filename):
             continue
         if not is_installed(code.co_filename):

@@ -10,9 +10,10 @@ from contextlib import suppress
 from types import FrameType
 from typing import Any, NamedTuple
 
-from jitscope.core import call_sites, source
+from jitscope.core import call_sites
 from jitscope.core.source import Position, is_internal
 
+from ..source_code.frames import entries, position_of
 from ..source_code.places import path_at, position_of_result, result_of
 from . import private
 from .walking import is_closed
@@ -66,12 +67,8 @@ _WARNED = (
 
 def _frames(error: BaseException) -> Iterator[FrameType]:
     """jax's frames, the innermost first."""
-    found, traceback = [], error.__traceback__
-    while traceback is not None:
-        if traceback.tb_frame.f_code.co_filename.startswith(private.folder()):
-            found.append(traceback.tb_frame)
-        traceback = traceback.tb_next
-    return reversed(found)
+    frames = [one.tb_frame for one in entries(error.__traceback__)]
+    return (one for one in reversed(frames) if one.f_code.co_filename.startswith(private.folder()))
 
 
 def _carry(error: BaseException, match: re.Match[str]) -> Mistake:
@@ -169,14 +166,10 @@ def _defined_again(error: BaseException, match: re.Match[str]) -> Mistake:
 
 def _metadata(error: BaseException, match: re.Match[str]) -> Mistake:
     """Static data of a tree that cannot be compared: what the class gives that the line makes, or names."""
-    traceback, users = error.__traceback__, None
-    while traceback is not None:
-        if not is_internal(traceback.tb_frame.f_code.co_filename):
-            users = traceback
-        traceback = traceback.tb_next
-    if users is not None:
-        frame = users.tb_frame
-        for name in _names(source.position_in(frame.f_code, users.tb_lasti)):
+    users = [one for one in entries(error.__traceback__) if not is_internal(one.tb_frame.f_code.co_filename)]
+    if users:
+        frame = users[-1].tb_frame
+        for name in _names(position_of(users[-1])):
             value = frame.f_locals.get(name, frame.f_globals.get(name))
             flatten = getattr(value if isinstance(value, type) else type(value), "tree_flatten", None)
             if flatten is not None and (where := position_of_result(flatten)) is not None:

@@ -12,6 +12,7 @@ from typing import Any
 
 from jitscope.core.unfinished_traces import is_count
 
+from ..source_code.frames import entries
 from . import private
 from .private import TracedCall
 
@@ -78,9 +79,7 @@ def remember_direct_call(error: BaseException) -> None:
 
 def raised_by_jax(error: BaseException) -> bool:
     """Whether jax raised an error: one of its own kinds, or any other in its code, such as that of shapes that do not fit."""
-    last = error.__traceback__
-    while last is not None and last.tb_next is not None:
-        last = last.tb_next
+    last = next(reversed([*entries(error.__traceback__)]), None)
     inside = last is not None and last.tb_frame.f_code.co_filename.startswith(private.folder())
     return inside or type(error).__module__.startswith("jax") or getattr(error, _ORIGIN, False)
 

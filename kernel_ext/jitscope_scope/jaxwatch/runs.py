@@ -9,14 +9,15 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import cached_property
+from itertools import takewhile
 from types import CodeType, FrameType
 from typing import Any, Protocol
 
 from jitscope.core import call_sites, source
 from jitscope.core.source import Position
 
-from ..observe.stacks import is_installed
 from ..observe.values import Evaluable
+from ..source_code.frames import outwards
 from . import private
 from .evaluating import has_references, of_arrays
 from .private import TracedCall
@@ -81,18 +82,12 @@ class Run:
 
     def passed(self) -> Iterator[CodeType]:
         """The code between the run and the user's line, the innermost first."""
-        for frame in self.stack():
-            file = frame.f_code.co_filename
-            if not source.is_internal(file) and not is_installed(file):
-                return
-            yield frame.f_code
+        codes = (frame.f_code for frame in self.stack())
+        return takewhile(lambda code: not source.in_program(code.co_filename), codes)
 
     def stack(self) -> Iterator[FrameType]:
         """The frames from the run outwards."""
-        frame = self._frame
-        while frame is not None:
-            yield frame
-            frame = frame.f_back
+        return outwards(self._frame)
 
 
 class Looker(Protocol):

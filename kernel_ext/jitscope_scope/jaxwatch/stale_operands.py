@@ -6,9 +6,9 @@ import weakref
 from types import TracebackType
 from typing import Any
 
-from jitscope.core.source import is_internal
+from jitscope.core.source import in_program
 
-from ..observe.stacks import is_installed
+from ..source_code.frames import entries
 from . import private
 from .errors import is_tracer
 
@@ -29,13 +29,11 @@ def stale_operand(error: BaseException) -> Any | None:
 def _inside(traceback: TracebackType | None) -> list[dict[str, Any]]:
     """The variables of jax's frames behind the last frame of the user's, the innermost first."""
     found: list[dict[str, Any]] = []
-    while traceback is not None:
-        name = traceback.tb_frame.f_code.co_filename
-        if name.startswith(private.folder()):
-            found.append(traceback.tb_frame.f_locals)
-        elif not (is_internal(name) or is_installed(name)):
+    for frame in (one.tb_frame for one in entries(traceback)):
+        if frame.f_code.co_filename.startswith(private.folder()):
+            found.append(frame.f_locals)
+        elif in_program(frame.f_code.co_filename):
             found.clear()
-        traceback = traceback.tb_next
     return found[::-1]
 
 

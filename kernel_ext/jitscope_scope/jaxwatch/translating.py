@@ -21,10 +21,9 @@ from jitscope.core.call_sites import ScopedHandle
 from jitscope.core.effects import no_effects
 from jitscope.core.jaxpr import Atom, ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Literal, Var
 from jitscope.core.primitive import Primitive
-from jitscope.core.source import Position, is_internal
+from jitscope.core.source import Position, in_program, is_internal
 from jitscope.core.words import cut
 
-from ..observe.stacks import is_installed
 from . import marks, private
 from .walking import jaxprs_in
 
@@ -262,7 +261,7 @@ class Translation:
     def _is_users(self, handle: Any) -> bool:
         if id(handle) not in self._users:
             files = [code.co_filename for code in handle.raw_frames()[0]]
-            self._users[id(handle)] = (handle, any(not is_internal(f) and not is_installed(f) for f in files))
+            self._users[id(handle)] = (handle, any(map(in_program, files)))
         return self._users[id(handle)][1]
 
     def _param(self, value: Any) -> Any:

@@ -30,6 +30,7 @@ from jitscope.core.source import Position
 from ..observe import made_by
 from ..observe.recorded_calls import RecordedCall, recorder
 from ..observe.stacks import is_installed
+from ..source_code.frames import outwards
 from . import marks, number_texts, private, programs, reading
 from .library_arguments import directly, of_lowered
 from .marks import Marking
@@ -366,21 +367,15 @@ _OF_SHARD_MAP = "shard_map.py"
 
 def _operation(name: str, frame: FrameType | None) -> str:
     """What a small program is called: its operation, or `shard_map` where that runs it on the parts of arrays."""
-    while frame is not None:
-        code = frame.f_code
-        if code.co_filename.endswith(_OF_SHARD_MAP) and code.co_filename.startswith(private.folder()):
-            return "shard_map"
-        frame = frame.f_back
-    return _plain(name)
+    files = (one.f_code.co_filename for one in outwards(frame))
+    by_shard_map = any(file.endswith(_OF_SHARD_MAP) and file.startswith(private.folder()) for file in files)
+    return "shard_map" if by_shard_map else _plain(name)
 
 
 def _belongs_to_jax(jaxpr: Any, frame: FrameType | None) -> bool:
     """Whether a program was written by jax alone: neither it nor what it holds stems from a function of the user's, other than those
     that run now and asked for the operation."""
-    running = set[CodeType]()
-    while frame is not None:
-        running.add(frame.f_code)
-        frame = frame.f_back
+    running = {one.f_code for one in outwards(frame)}
     todo, met = [jaxpr], set[int]()
     while todo and len(met) < _MOST_INNER:
         program = todo.pop()
@@ -410,7 +405,7 @@ def _under_pmap(jaxpr: Any) -> CodeType | None:
         below: list[CodeType] = []
         for code in eqn.source_info.traceback.raw_frames()[0] if eqn.source_info.traceback is not None else ():
             if code.co_filename.startswith(private.folder()) and code.co_filename.endswith("shard_map.py"):
-                own = [c for c in below if not source.is_internal(c.co_filename) and not is_installed(c.co_filename)]
+                own = [c for c in below if source.in_program(c.co_filename)]
                 if own:
                     return own[-1]
             below.append(code)
@@ -420,7 +415,7 @@ def _under_pmap(jaxpr: Any) -> CodeType | None:
 def _written_by_user(eqn: Any, running: set[CodeType]) -> bool:
     handle = eqn.source_info.traceback
     codes = handle.raw_frames()[0] if handle is not None else ()
-    own = (c for c in codes if not source.is_internal(c.co_filename) and not is_installed(c.co_filename))
+    own = (c for c in codes if source.in_program(c.co_filename))
     return (code := next(own, None)) is not None and code not in running
 
 
@@ -436,21 +431,18 @@ def definition(fun: Any) -> Position | None:
 def _of_function(fun: Any) -> Place | None:
     """The first line of a function of the user's."""
     code = getattr(python_function(fun), "__code__", None)
-    if code is None or source.is_internal(code.co_filename) or is_installed(code.co_filename):
-        return None
-    return Place(code, 0)
+    return Place(code, 0) if code is not None and source.in_program(code.co_filename) else None
 
 
 def _users_place(frame: FrameType | None) -> Place | None:
     """The user's line that runs: outside of jax and, where there is such a frame, of installed libraries."""
     installed = None
-    while frame is not None:
-        file = frame.f_code.co_filename
+    for one in outwards(frame):
+        file = one.f_code.co_filename
         if not source.is_internal(file):
             if not is_installed(file):
-                return Place(frame.f_code, frame.f_lasti)
-            installed = installed or Place(frame.f_code, frame.f_lasti)
-        frame = frame.f_back
+                return Place(one.f_code, one.f_lasti)
+            installed = installed or Place(one.f_code, one.f_lasti)
     return installed
 
 

@@ -32,6 +32,7 @@ from jitscope.core.source import Position, position_in
 from jitscope.core.trace import Tracer
 from jitscope.named_tuple import NamedTuple
 
+from ..source_code.frames import outwards
 from . import made_by
 from .differences import UNKNOWN, Difference, closest, together
 from .positions import CellOf, no_cell, positions_of
@@ -361,11 +362,10 @@ class Ledger:
 
     def _led(self, row: Row) -> Position | None:
         """The outermost line of the running cell above the call, if that is another one."""
-        found, frame = None, sys._getframe() if row.cell is not None else None
-        while frame is not None:
+        found = None
+        for frame in outwards(sys._getframe() if row.cell is not None else None):
             if self.cell_of(frame.f_code.co_filename) == row.cell and "run_cell_magic" not in frame.f_code.co_names:
                 found = frame  # a magic round the cell leads to all of it
-            frame = frame.f_back
         if found is None:
             return None
         led = position_in(found.f_code, found.f_lasti)

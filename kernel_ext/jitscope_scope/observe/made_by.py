@@ -5,10 +5,13 @@ from __future__ import annotations
 import linecache
 import re
 from collections.abc import Collection, Iterator, Sequence
+from itertools import takewhile
 from types import FrameType
 from typing import Any, Protocol
 
-from jitscope.core.source import Position, is_installed, is_internal
+from jitscope.core.source import Position, in_program
+
+from ..source_code.frames import outwards
 
 
 _MADE = re.compile(r"(?<!\w)(value_and_grad|grad|vmap|jacfwd|jacrev)\.<locals>")
@@ -66,9 +69,7 @@ def _rules(frame: FrameType | None) -> Iterator[tuple[str, FrameType]]:
 
 def below_users(frame: FrameType | None) -> Iterator[FrameType]:
     """The frames of libraries from here up to the user's code."""
-    while frame is not None and (is_internal(frame.f_code.co_filename) or is_installed(frame.f_code.co_filename)):
-        yield frame
-        frame = frame.f_back
+    return takewhile(lambda one: not in_program(one.f_code.co_filename), outwards(frame))
 
 
 def _maps_nothing(frame: FrameType) -> bool:

@@ -24,6 +24,8 @@ from jitscope.backend.contents import globals_read
 from jitscope.core import records
 from jitscope.core.source import is_internal, is_stdlib
 
+from ..source_code.frames import outwards
+
 
 __all__ = ["RecordedCall", "Recorder", "Trees", "recorder"]
 
@@ -192,9 +194,8 @@ def _captured(function: Any) -> Iterator[tuple[str, Any]]:
 
 def _calling_module() -> str:
     """The module whose code makes the call, "" where that is none that is there to stay."""
-    frame = sys._getframe(2)
-    while frame is not None and (is_internal(frame.f_code.co_filename) or is_stdlib(frame.f_code.co_filename)):
-        frame = frame.f_back
+    files = ((one, one.f_code.co_filename) for one in outwards(sys._getframe(2)))
+    frame = next((one for one, file in files if not is_internal(file) and not is_stdlib(file)), None)
     name = str(frame.f_globals.get("__name__", "")) if frame is not None else ""
     there = frame is not None and getattr(sys.modules.get(name), "__dict__", None) is frame.f_globals
     return name if there else ""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from jitscope.core import call_sites
 from jitscope.core.jaxpr import Jaxpr, JaxprEqn, walk
-from jitscope.core.source import Position, is_installed, is_internal, is_stdlib, position_in
+from jitscope.core.source import Position, in_program, is_installed, is_internal, is_stdlib, position_in
 from jitscope.named_tuple import NamedTuple
 
 
@@ -128,8 +128,8 @@ _PASSED_ON = ("process", "record")
 
 def _direct(codes: Sequence[CodeType]) -> int:
     """How many of the user's frames come after each other, from the innermost one outwards."""
-    theirs = (is_internal(code.co_filename) or is_installed(code.co_filename) for code in codes)
-    return len(list(takewhile(lambda one: not one, dropwhile(lambda one: one, theirs))))
+    theirs = dropwhile(lambda own: not own, (in_program(code.co_filename) for code in codes))
+    return len(list(takewhile(bool, theirs)))
 
 
 def _is_part(code: CodeType, around: CodeType | None) -> bool:

@@ -3,7 +3,6 @@ dicts, lists and objects. Kept small, to be compared with what is there later.""
 
 from __future__ import annotations
 
-import functools
 import types
 import weakref
 from collections.abc import Iterable, Iterator
@@ -14,7 +13,7 @@ import numpy as np
 from jitscope.backend.function_objects import Capture, FunctionObject, capture_of
 from jitscope.backend.signature import Static, short_repr
 from jitscope.core.jaxpr import Jaxpr, equations_in
-from jitscope.core.source import is_installed, is_internal, position_in
+from jitscope.core.source import in_program, position_in
 from jitscope.named_tuple import NamedTuple
 from jitscope.xla import tracebacks
 
@@ -85,7 +84,7 @@ def values_read(made: FunctionObject, statics: Iterable[Static] = (), traced: bo
     met: set[types.CodeType] = set()
     while todo and len(found) < _MOST:
         function, owner, reader, depth = todo.pop(0)
-        if function.__code__ in met or not _is_users(function.__code__.co_filename):
+        if function.__code__ in met or not in_program(function.__code__.co_filename):
             continue
         met.add(function.__code__)
         known = given if depth == 0 else {}
@@ -109,11 +108,6 @@ def functions_traced(made: FunctionObject) -> Iterator[tuple[types.FunctionType,
     if made.kind == "method":
         found = attribute(found, made.qualname.rpartition(".")[2])
     return functions_of(found)
-
-
-@functools.lru_cache(1024)
-def _is_users(file: str) -> bool:
-    return not is_internal(file) and not is_installed(file)
 
 
 def _kept(path: PathRead, value: Any) -> Capture | None:

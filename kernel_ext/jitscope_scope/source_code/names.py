@@ -18,6 +18,7 @@ from typing import Any
 
 from jitscope.core import source
 
+from .frames import outwards
 from .tree import below, tree_of
 
 
@@ -143,7 +144,5 @@ def imported_in(file: str) -> Names:
 
 def in_own_names(text: str) -> str:
     """A text for the user whose code runs now, with the library's names as that code calls them."""
-    frame = sys._getframe(1)
-    while frame is not None and not source.is_users(frame.f_code.co_filename):
-        frame = frame.f_back
+    frame = next((one for one in outwards(sys._getframe(1)) if source.is_users(one.f_code.co_filename)), None)
     return imported({**frame.f_globals, **frame.f_locals}).own(text) if frame is not None else text

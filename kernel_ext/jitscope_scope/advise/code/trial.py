@@ -15,6 +15,7 @@ from types import CodeType, FunctionType
 from jitscope.core import records
 from jitscope.core.source import Position
 
+from ...source_code.frames import outwards
 from ...source_code.tree import first_line
 
 
@@ -51,12 +52,8 @@ def rewritten(functions: Sequence[FunctionType], text: str, file: str) -> Iterat
 def runs_elsewhere(file: str) -> bool:
     """Whether other threads run code of the file now: it must stay as it is."""
     own = threading.get_ident()
-    for number, frame in sys._current_frames().items():
-        while number != own and frame is not None:
-            if frame.f_code.co_filename == file:
-                return True
-            frame = frame.f_back
-    return False
+    others = [frame for number, frame in sys._current_frames().items() if number != own]
+    return any(one.f_code.co_filename == file for frame in others for one in outwards(frame))
 
 
 def _take(function: FunctionType, new: dict[tuple[str, int], CodeType]) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
-from types import FunctionType, TracebackType
+from types import FunctionType
 from typing import Any
 
 from jitscope.core import source
@@ -19,6 +19,7 @@ from jitscope.core.unfinished_traces import UnfinishedTrace, is_of_python, unfin
 
 from ... import jaxwatch
 from ...source_code.edits import applied
+from ...source_code.frames import entries
 from ...source_code.names import imported
 from ...source_code.places import path_at, path_in
 from ...source_code.text import Code
@@ -138,7 +139,7 @@ def _try(one: Candidate, code: Code, functions: Sequence[FunctionType], trace: U
 
 def _later(error: Exception, one: Candidate, where: Position) -> str:
     """Whether the trace went on beyond the rewritten lines before it failed."""
-    lines = [one.tb_lineno for one in _frames(error) if one.tb_frame.f_code.co_filename == where.file]
+    lines = [one.tb_lineno for one in entries(error.__traceback__) if one.tb_frame.f_code.co_filename == where.file]
     edit = one.edits[0]
     grown = edit.text.count("\n") - (edit.span.end_line - edit.span.line)
     last = edit.span.end_line + grown
@@ -147,17 +148,10 @@ def _later(error: Exception, one: Candidate, where: Position) -> str:
 
 def _locals(error: BaseException, where: Position) -> Mapping[str, Any]:
     """The names of the function that was at a position when the error arose, and their values."""
-    for one in _frames(error):
+    for one in entries(error.__traceback__):
         if (one.tb_frame.f_code.co_filename, one.tb_lineno) == (where.file, where.line):
             return one.tb_frame.f_locals
     return {}
-
-
-def _frames(error: BaseException) -> Iterator[TracebackType]:
-    traceback = error.__traceback__
-    while traceback is not None:
-        yield traceback
-        traceback = traceback.tb_next
 
 
 def _does_more(code: Code, path: list[ast.AST], traces: Sequence[UnfinishedTrace]) -> bool:

@@ -10,7 +10,7 @@ from types import CodeType, FrameType, TracebackType
 from jitscope.core import source
 from jitscope.core.source import Position
 
-from ...source_code.frames import value_in
+from ...source_code.frames import entries, position_of, value_in
 from ...source_code.parameters import positional
 from ...source_code.places import path_at
 from ..loop_order import ORDER, swapped
@@ -31,7 +31,7 @@ _FUNCTIONS = {
 def order_of(error: BaseException, traceback: TracebackType | None) -> str:
     """How the loop calls a function whose parameters are too many, too few or in the other order, for an error of that; else ""."""
     steps = _steps(traceback)
-    users = [i for i, (frame, _) in enumerate(steps) if _is_users(frame)]
+    users = [i for i, (_, where) in enumerate(steps) if source.in_program(where.file)]
     if not users:
         return ""
     last = users[-1]
@@ -46,7 +46,7 @@ def order_of(error: BaseException, traceback: TracebackType | None) -> str:
 def swapped_loop(error: BaseException) -> tuple[str, Position] | None:
     """What is said of the loop around an error whose function surely takes its arguments in the other order, and where it is called."""
     steps = _steps(error.__traceback__)
-    at, name, code = _loop_around(steps, [i for i, (frame, _) in enumerate(steps) if _is_users(frame)])
+    at, name, code = _loop_around(steps, [i for i, (_, where) in enumerate(steps) if source.in_program(where.file)])
     said = _swapped(name, code, sure=True) if code is not None else ""
     return (said, at) if said and at is not None else None
 
@@ -67,7 +67,7 @@ def carry_of(error: BaseException, traceback: TracebackType | None) -> str:
         return ""
     place = f"loop_carry[{1 if said[1] == 'scan' else 2}]"  # beside the number, and in a while_loop its end
     for step in reversed(_steps(traceback)):
-        if not _is_users(step[0]):
+        if not source.in_program(step[1].file):
             continue
         name, given = _call(*step)
         if name == "fori_loop" and given and given[0].co_argcount == 2 and place in str(error):
@@ -87,17 +87,7 @@ _Step = tuple[FrameType, Position]
 
 
 def _steps(traceback: TracebackType | None) -> list[_Step]:
-    found = []
-    while traceback is not None:
-        frame = traceback.tb_frame
-        found.append((frame, source.position_in(frame.f_code, traceback.tb_lasti)))
-        traceback = traceback.tb_next
-    return found
-
-
-def _is_users(frame: FrameType) -> bool:
-    file = frame.f_code.co_filename
-    return not source.is_internal(file) and not source.is_installed(file)
+    return [(one.tb_frame, position_of(one)) for one in entries(traceback)]
 
 
 def _call(frame: FrameType, where: Position) -> tuple[str, list[CodeType]]:

@@ -25,7 +25,7 @@ from jitscope.core.words import sentence
 from ... import jaxwatch
 from ...source_code.choosing import chosen
 from ...source_code.edits import Edit, Span
-from ...source_code.frames import value_in
+from ...source_code.frames import entries, position_of, value_in
 from ...source_code.names import Names, imported
 from ...source_code.places import path_at, with_index
 from ...source_code.rewrites import rewritten
@@ -111,13 +111,7 @@ def _leak(where: Position, said: str, fix: str) -> Diagnostic:
 
 def _user_frames(traceback: TracebackType | None) -> list[tuple[FrameType, Position]]:
     """The user's frames of a traceback, the outermost first: no library's."""
-    found = []
-    while traceback is not None:
-        code = traceback.tb_frame.f_code
-        if _is_users(code):
-            found.append((traceback.tb_frame, source.position_in(code, traceback.tb_lasti)))
-        traceback = traceback.tb_next
-    return found
+    return [(one.tb_frame, position_of(one)) for one in entries(traceback) if _is_users(one.tb_frame.f_code)]
 
 
 def _is_users(code: CodeType) -> bool:
@@ -128,12 +122,12 @@ def _in_unflatten(traceback: TracebackType | None) -> bool:
     """Whether the error arose in a class of the user's while one of its objects was rebuilt from placeholders."""
     rebuilding = last = False
     before: TracebackType | None = None
-    while traceback is not None:
-        code = traceback.tb_frame.f_code
+    for one in entries(traceback):
+        code = one.tb_frame.f_code
         if _is_users(code):
             last = _rebuilds(code) or code.co_name in ("__init__", "__post_init__")
-        rebuilding = rebuilding or _rebuilds(code) or _is_rebuilt(traceback, before)
-        before, traceback = traceback, traceback.tb_next
+        rebuilding = rebuilding or _rebuilds(code) or _is_rebuilt(one, before)
+        before = one
     return rebuilding and last
 
 
@@ -151,7 +145,7 @@ def _is_rebuilt(traceback: TracebackType, before: TracebackType | None) -> bool:
         or not (tree.is_tree_node(made) or jaxwatch.is_tree_class(made))
     ):
         return False
-    path = path_at(source.position_in(before.tb_frame.f_code, before.tb_lasti))
+    path = path_at(position_of(before))
     call = next((node for node in path if isinstance(node, ast.Call)), None)
     return call is not None and _called(call) not in (made.__name__, "cls", "replace", "_replace", "type", "__init__")
 

@@ -139,14 +139,14 @@ def _elements(value: Any) -> Iterable[Any]:
 def _is_of_user(run: Run) -> bool:
     """Whether the program that runs is a function of the user's, which a library's compiler calls."""
     defined = run.program.translation.jaxpr.debug.defined
-    return defined is not None and not is_installed(defined.file) and not source.is_internal(defined.file)
+    return defined is not None and source.in_program(defined.file)
 
 
 def _drawing(run: Run) -> FrameType | None:
     """The call of a function of `jax.random` that led to a run outside of a compiled function; None where there is none."""
     found = None
     for frame in run.stack():
-        if not source.is_internal(frame.f_code.co_filename) and not is_installed(frame.f_code.co_filename):
+        if source.in_program(frame.f_code.co_filename):
             return found
         if room_of(frame.f_code) == "random":
             found = frame

@@ -20,7 +20,6 @@ from jitscope.xla import tracebacks
 
 from ... import jaxwatch
 from ...jaxwatch import Run
-from ...observe.stacks import is_installed
 from ...observe.values import MEMORY
 from ...observe.values.evaluation import EvaluationStop, Follower
 from ...observe.values.summary import numbers
@@ -170,7 +169,7 @@ class _Looks(Follower):
         program = self._run.program
         while path:
             for code, lasti in self._frames(path):
-                if not source.is_internal(code.co_filename) and not is_installed(code.co_filename):
+                if source.in_program(code.co_filename):
                     if program.of_library:  # it was traced for another line first
                         break
                     return source.position_in(code, lasti)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from types import CodeType, FrameType, SimpleNamespace, TracebackType
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...source_code.frames import entries, outwards
 from .names import folder, module
 
 
@@ -21,9 +23,8 @@ def _above(frame: FrameType | None, most: int) -> Iterator[FrameType]:
     """The frames of jax's from this one on. Those of the user's are not touched: a look at the local variables of a frame keeps their
     values alive until it ends."""
     own = (folder(), *_BETWEEN)
-    while frame is not None and most and frame.f_code.co_filename.startswith(own):
-        yield frame
-        frame, most = frame.f_back, most - 1
+    inside = itertools.takewhile(lambda one: one.f_code.co_filename.startswith(own), outwards(frame))
+    return itertools.islice(inside, most)
 
 
 _BETWEEN = (contextlib.__file__, functools.__file__)
@@ -66,15 +67,13 @@ def jitted(frames: Iterable[FrameType]) -> Any:
 
 def entered_directly(traceback: TracebackType | None) -> TracedCall | None:
     """The first call of one of jax's documented functions that an error went through, while its frames are in the traceback."""
-    while traceback is not None:
-        frame = traceback.tb_frame
+    for frame in (one.tb_frame for one in entries(traceback)):
         if frame.f_code.co_name == _BOUNDARY and frame.f_code.co_filename.startswith(folder()):
             found = frame.f_locals
             if not {"fun", "args", "kwargs"}.issubset(found):
                 return None
             info = SimpleNamespace(static_argnums=(), static_argnames=())
             return TracedCall(found["fun"], info, tuple(found["args"]), dict(found["kwargs"]), False)
-        traceback = traceback.tb_next
     return None
 
 
@@ -104,9 +103,7 @@ def _pmapped(frame: FrameType, nested: bool) -> TracedCall | None:
 
 def _runs(code: CodeType, frame: FrameType | None) -> bool:
     """Whether code runs in this frame or above it."""
-    while frame is not None and frame.f_code is not code:
-        frame = frame.f_back
-    return frame is not None
+    return any(one.f_code is code for one in outwards(frame))
 
 
 def raised(frame: FrameType | None) -> BaseException | None:

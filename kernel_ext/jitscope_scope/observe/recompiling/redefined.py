@@ -19,7 +19,6 @@ from jitscope.xla import tracebacks
 
 from ..ledger import Row
 from ..paths_read import NOTHING, PathRead, attribute, meaning, paths_read
-from ..stacks import is_installed
 from ..values_read import functions_traced
 
 
@@ -81,7 +80,7 @@ class _Search:
         self._ran, self._met = ran, set[types.CodeType]()
         self._by_name: dict[str, list[types.CodeType]] = {}
         for code in ran:
-            if not source.is_internal(code.co_filename) and not is_installed(code.co_filename):
+            if source.in_program(code.co_filename):
                 self._by_name.setdefault(code.co_qualname, []).append(code)
 
     def itself(self, function: types.FunctionType) -> Iterator[Redefinition]:
