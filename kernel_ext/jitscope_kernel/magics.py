@@ -33,6 +33,7 @@ from .stepping import Stepped
 
 
 if TYPE_CHECKING:
+    from .on_target import Part
     from .session import Session
 
 
@@ -53,9 +54,12 @@ def _inspected(expression: str, names: Names) -> inspection.Inspection:
     return inspection.look_at(call.function, call.args, call.kwargs)
 
 
-def of_a_call(*options: Any, read: Callable[[str, Names], Any] = _inspected) -> Callable[[Any], Any]:
+def of_a_call(
+    *options: Any, read: Callable[[str, Names], Any] = _inspected, on_target: Part | None = None
+) -> Callable[[Any], Any]:
     """A line magic about a call, with options of its own. The method is given those of a line, and what `read` makes of the
-    expression, which may use names."""
+    expression, which may use names. Where it shows something `on_target`, `--target` has that shown in its place."""
+    options = options if on_target is None else (*options, TARGET)
 
     def decorate(method: Any) -> Any:
         @_said_briefly
@@ -67,7 +71,10 @@ def of_a_call(*options: Any, read: Callable[[str, Names], Any] = _inspected) -> 
                 return print(_help_text(parser))
             if not expression:
                 raise UsageError(f"%{method.__name__} needs an expression, such as %{method.__name__} f(x)")
-            return method(self, chosen, read(expression, self.shell.user_ns | (local_ns or {})))
+            found = read(expression, self.shell.user_ns | (local_ns or {}))
+            if on_target is not None and (asked := _target(chosen)):
+                return found.show_on(asked, on_target)
+            return method(self, chosen, found)
 
         for decorator in (line_magic, needs_local_scope, no_var_expand, HELP, EXPRESSION, *reversed(options)):
             magic = decorator(magic)
@@ -211,13 +218,11 @@ class JitscopeMagics(Magics):
     @of_a_call(
         argument("--before", action="store_true", help="The HLO before XLA's passes."),
         argument("--stablehlo", action="store_true", help="The StableHLO that the compiler is given."),
-        TARGET,
+        on_target="hlo",
     )
     def hlo(self, options: set[str], seen: inspection.Inspection) -> None:
         """Show the compiled program of a call as text: the HLO after XLA's passes. The function is traced, not run."""
-        if asked := _target(options):
-            seen.show_on(asked, "hlo")
-        elif "--stablehlo" in options:
+        if "--stablehlo" in options:
             output.show_text(seen.stablehlo)
         else:
             output.show_text(seen.hlo_before if "--before" in options else seen.hlo)
@@ -228,7 +233,7 @@ class JitscopeMagics(Magics):
             action="store_true",
             help="Compile a program of jax's once more if its persistent cache had it from another process, to know its lines.",
         ),
-        TARGET,
+        on_target="",
     )
     def fusion(self, options: set[str], seen: inspection.Inspection) -> None:
         """Show what XLA fused in the program of a call, before and after. The function is traced, not run.
@@ -236,10 +241,7 @@ class JitscopeMagics(Magics):
         %fusion f(x)                  for the CPU
         %fusion --target=h100 f(x)    for a chip that is not here, with XLA's reasons
         """
-        if asked := _target(options):
-            seen.show_on(asked)
-        else:
-            output.show((seen.again() if "--again" in options else seen).fusion.document)
+        output.show((seen.again() if "--again" in options else seen).fusion.document)
 
     @of_a_call()
     def transformations(self, options: set[str], seen: inspection.Inspection) -> None:
@@ -247,57 +249,52 @@ class JitscopeMagics(Magics):
         Python code runs once more for that, on tracers."""
         output.show(seen.transformations.document)
 
-    @of_a_call(TARGET)
+    @of_a_call(on_target="passes")
     def passes(self, options: set[str], seen: inspection.Inspection) -> None:
         """Show what each of XLA's passes did to the program of a call. It is compiled twice more for that; the function is traced,
         not run."""
-        if asked := _target(options):
-            seen.show_on(asked, "passes")
-        else:
-            output.show(seen.passes.document)
+        output.show(seen.passes.document)
 
-    @of_a_call(argument("--text", action="store_true", help="All of LLVM's IR after its passes as plain text."), TARGET)
+    @of_a_call(
+        argument("--text", action="store_true", help="All of LLVM's IR after its passes as plain text."),
+        on_target="code",
+    )
     def llvm(self, options: set[str], seen: inspection.Inspection) -> None:
         """Show LLVM's IR of the kernels of a call's program, before and after LLVM's passes. The program is compiled once more for
         that; the function is traced, not run."""
-        if asked := _target(options) or (seen.chip if "--text" not in options else ""):
-            seen.show_on(asked, "code")
-        elif "--text" in options:
+        if "--text" in options:
             output.show_text(seen.llvm)
+        elif seen.chip:
+            seen.show_on(seen.chip, "code")
         else:
             output.show(seen.machine.document | {"opens": "llvm"})
 
-    @of_a_call(argument("--text", action="store_true", help="All of the machine code as plain text."), TARGET)
+    @of_a_call(argument("--text", action="store_true", help="All of the machine code as plain text."), on_target="code")
     def asm(self, options: set[str], seen: inspection.Inspection) -> None:
         """Show the machine code of the kernels of a call's program, with its loops. The program is compiled once more for LLVM's IR;
         the function is traced, not run. With --target: PTX and LLVM's IR."""
-        if asked := _target(options) or (seen.chip if "--text" not in options else ""):
-            seen.show_on(asked, "code")
-        elif "--text" in options:
+        if "--text" in options:
             output.show_text(seen.asm)
+        elif seen.chip:
+            seen.show_on(seen.chip, "code")
         else:
             output.show(seen.machine.document)
 
-    @of_a_call(TARGET)
+    @of_a_call(on_target="memory")
     def memory(self, options: set[str], seen: inspection.Inspection) -> None:
         """Show the memory of the program of a call over its schedule: every buffer with its line, the peak and what is alive then. It
         is compiled once more for that; the function is traced, not run."""
-        if asked := _target(options):
-            seen.show_on(asked, "memory")
-        else:
-            output.show(seen.memory.document)
+        output.show(seen.memory.document)
 
     @of_a_call(
         argument(
             "--measure", action="store_true", help="Run the program for about a second: the time of each collective."
         ),
-        TARGET,
+        on_target="collectives",
     )
     def communication(self, options: set[str], seen: inspection.Inspection) -> None:
         """Show what the devices of a call's program exchange: its collectives with their bytes, axes and lines, and how arguments and
         results lie beside what was asked for. The function is traced and compiled, not run."""
-        if asked := _target(options):
-            return seen.show_on(asked, "collectives")
         output.show((seen.communication_times if "--measure" in options else seen.communication).document)
 
     @of_a_call(read=inspection.shardings)

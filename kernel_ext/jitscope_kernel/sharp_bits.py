@@ -138,7 +138,7 @@ class SharpBits:
         cell = next((cell for cell in self._cells.values() if cell.file == where.file), None)
         if cell is not None:
             return _item(cell, replace(one, fix=fix))["fix"]
-        edits = edits_typed(where.file, [(*_numbers(edit.span), edit.text) for edit in fix.edits])
+        edits = edits_typed(where.file, [edit.parts for edit in fix.edits])
         position = observe.position_document(where, place_of)
         return observe.fix_document(fix.text, edits, position, lines_of(where.file), fix.checked if edits else "")
 
@@ -276,12 +276,12 @@ def _item(cell: Cell, one: Diagnostic) -> DiagnosticDocument:
         "function": "",
         "text": lines[span.line - 1] if span.line <= len(lines) else "",
     }
-    edits = edits_in(cell.text, [(*_numbers(edit.span), edit.text) for edit in one.fix.edits]) or []
+    edits = edits_in(cell.text, [edit.parts for edit in one.fix.edits]) or []
     proved = one.fix.checked if edits or not one.fix.edits else ""
     fix = observe.fix_document(one.fix.text, edits, position, lines, proved)
     comment = silencer(_python(cell), span.line, one.id)
     silence = None
-    if comment is not None and (said := edits_in(cell.text, [(*_numbers(comment.span), comment.text)])):
+    if comment is not None and (said := edits_in(cell.text, [comment.parts])):
         silence = observe.fix_document("", said, position, lines)
     return {
         "id": one.id,
@@ -305,10 +305,6 @@ def _page(id: str) -> str:
 def _python(cell: Cell) -> str:
     found = python_of(cell.text)
     return found.text if found else ""
-
-
-def _numbers(span: Span) -> tuple[int, int, int, int]:
-    return span.line, span.column, span.end_line, span.end_column
 
 
 # --- the look ---------------------------------------------------------------------------------------------------------
@@ -351,7 +347,7 @@ def _look(cells: tuple[tuple[str, str], ...]) -> tuple[tuple[int, Diagnostic], .
     for one in look(program.text, program.file, program.cells):
         number, line = program.place(one.span.line)
         if number is not None:
-            found.append((number - 1, _moved(one, line - one.span.line, 0)))
+            found.append((number - 1, _moved(one, line - one.span.line)))
     return tuple(found)
 
 
@@ -361,7 +357,7 @@ def _look(cells: tuple[tuple[str, str], ...]) -> tuple[tuple[int, Diagnostic], .
 def _span_typed(cell: Cell, span: Span) -> Span:
     """A stretch of a cell's Python in the cell's text."""
     python = python_of(cell.text)
-    (found,) = shifted([(*_numbers(span), "")], python.shifts if python else ())
+    (found,) = shifted([(*span, "")], python.shifts if python else ())
     return Span(*found[:4])
 
 
@@ -379,9 +375,9 @@ def _carried(one: Diagnostic, ran: str, text: str) -> Diagnostic | None:
     spans = [one.span, *(edit.span for edit in one.fix.edits)]
     moves = {_move(span, blocks) for span in spans}
     if len(moves) == 1 and (by := moves.pop()) is not None:
-        return _moved(one, by, 0)
+        return _moved(one, by)
     by = _move(one.span, blocks)
-    return None if by is None else _moved(replace(one, fix=replace(one.fix, edits=())), by, 0)
+    return None if by is None else _moved(replace(one, fix=replace(one.fix, edits=())), by)
 
 
 def _move(span: Span, blocks: list[difflib.Match]) -> int | None:
@@ -392,12 +388,6 @@ def _move(span: Span, blocks: list[difflib.Match]) -> int | None:
     return None
 
 
-def _moved(one: Diagnostic, lines: int, columns: int) -> Diagnostic:
-    if not lines and not columns:
-        return one
-    fix = replace(one.fix, edits=tuple(replace(edit, span=_span(edit.span, lines, columns)) for edit in one.fix.edits))
-    return replace(one, span=_span(one.span, lines, columns), fix=fix)
-
-
-def _span(span: Span, lines: int, columns: int) -> Span:
-    return Span(span.line + lines, span.column + columns, span.end_line + lines, span.end_column + columns)
+def _moved(one: Diagnostic, lines: int) -> Diagnostic:
+    edits = tuple(replace(edit, span=edit.span.moved(lines)) for edit in one.fix.edits)
+    return replace(one, span=one.span.moved(lines), fix=replace(one.fix, edits=edits)) if lines else one

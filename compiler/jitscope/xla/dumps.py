@@ -94,15 +94,17 @@ def _written(source: Source, **options: str) -> tuple[DumpFile, ...]:
 def _read(source: Source, options: Mapping[str, str]) -> tuple[DumpFile, ...]:
     with tempfile.TemporaryDirectory(prefix="jitscope-") as folder:
         source.compile(xla_dump_to=folder, xla_dump_hlo_as_text=True, **options)
-        return tuple(_file(path) for path in sorted(Path(folder).iterdir()) if path.is_file())
+        return tuple(
+            dump_file(path, _NAME.fullmatch(path.name)) for path in sorted(Path(folder).iterdir()) if path.is_file()
+        )
 
 
 _NAME = re.compile(r"module_\d+\.(?P<module>.*?)\.(?:(?P<number>\d{4})\.)?(?P<rest>[^/]+)")
 
 
-def _file(path: Path) -> DumpFile:
-    found = _NAME.fullmatch(path.name)
-    if found is None:
-        return DumpFile(None, path.name, path.read_bytes())
-    number = found["number"]
-    return DumpFile(int(number) if number else None, found["rest"], path.read_bytes())
+def dump_file(path: Path, named: re.Match[str] | None) -> DumpFile:
+    """A file that XLA wrote, of which its name tells the `number` and the `rest`; None where the name has none."""
+    number = named["number"] if named is not None else None
+    return DumpFile(
+        int(number) if number else None, named["rest"] if named is not None else path.name, path.read_bytes()
+    )

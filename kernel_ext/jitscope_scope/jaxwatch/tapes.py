@@ -8,7 +8,7 @@ from typing import Any, Literal
 from jitscope.core.jaxpr import NO_DEBUG
 from jitscope.core.printing import Names
 
-from ..observe.stepping.tapes import TapeText, Variable, listed
+from ..observe.stepping.tapes import TapeText, Variable, listed, transformed
 from . import private
 from .errors import is_tracer
 from .translating import Translation, aval_of
@@ -42,7 +42,7 @@ class JaxTapes:
         tape, variable = private.recorded(value)
         own = getattr(getattr(value, "_trace", None), "frame", None) is not None
         type_of = aval_of(value.aval).short()
-        return Variable(tape, variable, type_of, "" if own else _how(value))
+        return Variable(tape, variable, type_of, "" if own else transformed(value))
 
     def written(self, tape: Any) -> TapeText:
         """The tape as text."""
@@ -60,11 +60,3 @@ class JaxTapes:
         takes = listed([*jaxpr.invars, *jaxpr.constvars], names)
         name = jaxpr.debug.name if jaxpr.debug is not NO_DEBUG and jaxpr.debug.name else "a function"
         return TapeText(name, takes, [names.line(eqn).strip() for eqn in jaxpr.eqns], known)
-
-
-def _how(tracer: Any) -> str:
-    """What a transformation makes of a traced value, in words."""
-    kind = type(tracer).__name__.lower()
-    if "batch" in kind:
-        return "one of a batch"
-    return "differentiated" if any(word in kind for word in ("jvp", "linear")) else "transformed"

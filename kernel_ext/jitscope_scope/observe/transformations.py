@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from typing import TYPE_CHECKING, Any, cast
 
@@ -15,13 +15,14 @@ from jitscope.backend.call_arguments import CallArguments
 from jitscope.control.callbacks import calls_python
 from jitscope.core import call_sites
 from jitscope.core.errors import Unavailable
-from jitscope.core.jaxpr import Jaxpr, Var, subjaxprs
+from jitscope.core.jaxpr import Jaxpr, subjaxprs
 from jitscope.core.printing import Names
 from jitscope.core.steps import Batched, Recorder, Step, recorded
 
 from .batching import how_of, names_of, types_of
 from .ledger import Ledger, Row, ledger as session_ledger
 from .positions import CellOf, position_document, positions_of, sendable
+from .stepping.tapes import listed
 from .timing import quantity
 
 
@@ -120,7 +121,7 @@ class _Writer:
 
     def _inside(self, jaxpr: Jaxpr, names: Names, what: str, indent: str) -> Iterator[ProgramLine]:
         """A program, `what` of the equation that holds it."""
-        yield _bare(f"{indent}{what and what + ' '}takes {_listed(jaxpr.constvars + jaxpr.invars, names)}")
+        yield _bare(f"{indent}{what and what + ' '}takes {listed(jaxpr.constvars + jaxpr.invars, names) or 'nothing'}")
         for eqn in jaxpr.eqns:
             yield {
                 "text": indent + sendable(names.line(eqn).strip()),
@@ -129,7 +130,7 @@ class _Writer:
             }
             for segment, sub in subjaxprs(eqn.params):
                 yield from self._inside(sub.jaxpr, names, segment, f"{indent}  ")
-        yield _bare(f"{indent}gives {_listed(jaxpr.outvars, names)}")
+        yield _bare(f"{indent}gives {listed(jaxpr.outvars, names) or 'nothing'}")
 
     def _origin(self, handle: Any) -> int | None:
         where = call_sites.user_position(handle)
@@ -149,9 +150,3 @@ def _key(position: Position) -> tuple[Any, ...]:
 
 def _bare(text: str) -> ProgramLine:
     return {"text": text, "origin": None, "transforms": []}
-
-
-def _listed(atoms: Sequence[Any], names: Names) -> str:
-    shown = [f"{names.of(a) if isinstance(a, Var) else a.value}:{a.aval.short()}" for a in atoms[:24]]
-    more = [f"… {len(atoms) - 24} more"] if len(atoms) > 24 else []
-    return ", ".join([*shown, *more]) or "nothing"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from jitscope.core.source import Position
 
 
-@dataclass(frozen=True, order=True)
-class Span:
+class Span(NamedTuple):
     """A stretch of a file: lines from 1, columns from 0 in characters, the end exclusive (as in Python's tracebacks)."""
 
     line: int
@@ -21,6 +21,15 @@ class Span:
     def of(cls, where: Position) -> Span:
         """The stretch that a position is."""
         return cls(where.line, where.column, where.end_line, where.end_column)
+
+    @property
+    def after(self) -> Span:
+        """The place where it ends."""
+        return Span(self.end_line, self.end_column, self.end_line, self.end_column)
+
+    def moved(self, lines: int, columns: int = 0) -> Span:
+        """It, so many lines further down and columns further right."""
+        return Span(self.line + lines, self.column + columns, self.end_line + lines, self.end_column + columns)
 
     def meets(self, other: Span) -> bool:
         """Whether some of a file lies in both."""
@@ -34,6 +43,11 @@ class Edit:
 
     span: Span
     text: str
+
+    @property
+    def parts(self) -> tuple[int, int, int, int, str]:
+        """As plain numbers and the text."""
+        return (*self.span, self.text)
 
 
 def applied(text: str, edits: Iterable[Edit]) -> str:

@@ -103,6 +103,15 @@ class Code:
             found = self._dotted[node] = self._dotted_anew(node)
         return found
 
+    def binders_of(self, node: ast.AST) -> Sequence[ast.AST]:
+        """The nodes that give a name what it means at its place; none of what is no name, or is not the program's."""
+        scope = self.scopes.binding(node.id, node) if isinstance(node, ast.Name) else None
+        return self.scopes.binders(scope, node.id) if isinstance(node, ast.Name) and scope is not None else ()
+
+    def values_of(self, node: ast.AST) -> list[ast.expr | None]:
+        """What a name is given, wherever it is; None where that is not written as a value."""
+        return [getattr(self.parents.get(one), "value", None) for one in self.binders_of(node)]
+
     def _dotted_anew(self, node: ast.AST) -> str:
         dotted = self.names.dotted(node)
         root = node
@@ -110,8 +119,7 @@ class Code:
             root = root.value
         if not dotted or not isinstance(root, ast.Name) or root not in self.parents:
             return dotted
-        scope = self.scopes.binding(root.id, root)
-        given = self.scopes.binders(scope, root.id) if scope is not None else ()
+        given = self.binders_of(root)
         return dotted if not given or any(isinstance(one, ast.alias) or one in self._others for one in given) else ""
 
     @cached_property

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from jitscope.core.errors import Unavailable
 from jitscope.xla import hlo_module
-from jitscope.xla.dumps import WITH_LLVM, DumpFile
+from jitscope.xla.dumps import WITH_LLVM, DumpFile, dump_file
 from jitscope.xla.errors import XlaError
 from jitscope.xla.hlo_module import Computation
 from jitscope.xla.program import to_the_end
@@ -293,8 +293,4 @@ def _devices(row: Row, target: Target, lowered: TargetModule) -> int:
 
 
 def _file(path: Path) -> DumpFile:
-    found = _NAME.fullmatch(path.name)
-    if found is None or _PAGE in path.name:
-        return DumpFile(None, path.name, path.read_bytes())
-    number = found["number"]
-    return DumpFile(int(number) if number else None, found["rest"], path.read_bytes())
+    return dump_file(path, None if _PAGE in path.name else _NAME.fullmatch(path.name))

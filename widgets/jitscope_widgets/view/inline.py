@@ -7,6 +7,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .. import quantities
+from ..documents.parts import Position
+from ..escapes import clean
+from ..words import lines
 from .parts import Bar, Content, Inline, Place, Stretch, Text, Tone
 
 
@@ -62,6 +65,11 @@ def count(value: int, tone: Tone = "plain", title: str = "") -> Text:
 def quantity(found: Mapping[str, Any] | None, tone: Tone = "plain") -> Text:
     """A quantity of a document; where it comes from is told on hovering."""
     return Text(quantities.show(found), tone, quantities.origin(found), quantities.amount(found))
+
+
+def place(position: Position, here: str) -> Place:
+    """A line of the user's with what stands in it; its cell is told where that is not `here`."""
+    return Place(lines([position], here), position, clean(position["text"]).strip())
 
 
 def code(text: str, title: str = "") -> Text:

@@ -18,7 +18,6 @@ from ..view.parts import (
     Column,
     Content,
     Part,
-    Place,
     Ref,
     Row,
     Section,
@@ -151,7 +150,7 @@ def _kernels(document: MachineDocument, one: CodeFunction) -> Table:
 def _places(document: MachineDocument, lines: Sequence[int]) -> Content:
     found = [position for at in lines if (position := _at(document["positions"], at))]
     here = words.mostly_in(document["positions"])
-    pieces = [Place(words.lines([one], here), one, clean(one["text"].strip())) for one in found[:_PLACES]]
+    pieces = [inline.place(one, here) for one in found[:_PLACES]]
     more = [f"and {plural(len(found) - _PLACES, 'more line')}"] if len(found) > _PLACES else []
     return tuple(piece for at, one in enumerate([*pieces, *more]) for piece in ((", ", one) if at else (one,)))
 

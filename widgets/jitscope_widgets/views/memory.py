@@ -347,7 +347,7 @@ def _ref(document: MemoryDocument, buffer: MemoryBuffer) -> Ref:
 
 def _place(document: MemoryDocument, buffer: _Held, here: str) -> Place | None:
     position = _position(document, buffer)
-    return position and Place(words.lines([position], here), position, clean(position["text"]).strip())
+    return position and inline.place(position, here)
 
 
 def _position(document: MemoryDocument, buffer: _Held) -> Position | None:

@@ -11,6 +11,7 @@ from ..escapes import clean
 from ..looks import CHANGES
 from ..quantities import amount, origin, seconds, show
 from ..sentences import TABLES
+from ..view import inline
 from ..view.parts import (
     Axis,
     Beside,
@@ -21,7 +22,6 @@ from ..view.parts import (
     Graph,
     Inline,
     Part,
-    Place,
     Ref,
     Row,
     Section,
@@ -280,9 +280,10 @@ def _fates(document: PassesDocument) -> Table:
         position = positions[own[0]["path"]]
         counts = Counter((fate["state"], fate["what"]) for fate in own)
         most, _ = max(counts, key=lambda one: (counts[one], -one[0]))
-        place = Place(line, position, clean(position["text"].strip()))
         ref = Ref(tuple(paths[line]), step=(_CHART, most))
-        rows.append((position["file"], position["line"], Row((place, _fates_told(counts, names)), ref)))
+        rows.append(
+            (position["file"], position["line"], Row((inline.place(position, here), _fates_told(counts, names)), ref))
+        )
     files = list(dict.fromkeys(file for file, *_ in rows))
     rows.sort(key=lambda row: (files.index(row[0]), row[1]))
     columns = (Column("line"), Column("became"))

@@ -37,7 +37,7 @@ from ..words import NO_LINE, plural
 
 if TYPE_CHECKING:
     from ..documents.graph import GraphDocument, GraphEdge
-    from ..documents.parts import Position, Quantity
+    from ..documents.parts import Position
     from ..documents.target import TargetBoundary, TargetCode, TargetDecision, TargetDocument, TargetKernel, TargetStep
 
 
@@ -182,8 +182,8 @@ def _kernel(kernel: TargetKernel, document: TargetDocument) -> Row:
         named,
         _lines(kernel["paths"], document) or inline.muted(NO_LINE),
         clean(kernel.get("label") or kernel["what"]),
-        _quantity(kernel["bytes"]),
-        _quantity(kernel["seconds"]),
+        inline.quantity(kernel["bytes"]),
+        inline.quantity(kernel["seconds"]),
         Bar(_share(kernel, document)),
         kernel["bound"] if kernel["bound"] != "unknown" else "",
     ]
@@ -237,7 +237,7 @@ def _line(name: str, kernels: Sequence[TargetKernel], document: TargetDocument) 
     positions = [
         p for kernel in kernels for p in _positions(kernel["paths"], document) if words.lines([p], here) == name
     ]
-    place: Content = Place(name, positions[0], clean(positions[0]["text"]).strip()) if positions else name
+    place: Content = inline.place(positions[0], here) if positions else name
     width = len(_columns(document))
     cells: list[Content] = [plural(len(kernels), "kernel"), place, *[""] * (width - 2)]
     paths = tuple(dict.fromkeys(path for kernel in kernels for path in kernel["paths"]))
@@ -252,10 +252,6 @@ def _share(kernel: TargetKernel, document: TargetDocument) -> float:
 
 def _time(kernel: TargetKernel) -> float:
     return (amount(kernel["seconds"]) or 0.0) * (kernel["runs"] or 1)
-
-
-def _quantity(quantity: Quantity) -> Content:
-    return inline.Text(show(quantity), title=origin(quantity), order=amount(quantity))
 
 
 def _positions(paths: Sequence[str], document: TargetDocument) -> list[Position]:
@@ -469,13 +465,13 @@ def _memory(document: TargetDocument) -> Iterator[Part]:
         ("temporary", "temporaries"),
         ("aliased", "results in arguments' memory"),
     )
-    entries: list[tuple[str, Content]] = [(word, _quantity(memory[key])) for key, word in named]
+    entries: list[tuple[str, Content]] = [(word, inline.quantity(memory[key])) for key, word in named]
     entries += [
-        (word, _quantity(memory[key]))
+        (word, inline.quantity(memory[key]))
         for key, word in (("total", "together"), ("peak", "peak"))
         if amount(memory[key]) is not None
     ]
-    entries.append((f"memory of {clean(document['chip']['told'])}", _quantity(document["chip"]["memory"])))
+    entries.append((f"memory of {clean(document['chip']['told'])}", inline.quantity(document["chip"]["memory"])))
     yield Facts(tuple(entries))
 
 
@@ -533,10 +529,10 @@ def _collectives(document: TargetDocument) -> Table:
             (
                 inline.code(clean(one["what"])),
                 _lines(one["paths"], document) or inline.muted(NO_LINE),
-                _quantity(one["bytes"]),
+                inline.quantity(one["bytes"]),
                 f"{one['devices']:,}" if one["devices"] is not None else "?",
                 f"{one['runs']:,}" if one["runs"] is not None else "?",
-                _quantity(one["seconds"]),
+                inline.quantity(one["seconds"]),
             ),
             Ref(tuple(one["paths"]), (one["name"],)),
         )

@@ -134,7 +134,7 @@ def _told(row: Document) -> str:
 
 def _place(document: Document, row: Document, here: str) -> Place | None:
     position = dict(enumerate(document["lines"])).get(row["line"])
-    return position and Place(words.lines([position], here), position, clean(position["text"]).strip())
+    return position and inline.place(position, here)
 
 
 def _figure(value: float | None) -> Text:

@@ -28,6 +28,16 @@ VALUE_TYPES = {
 """Types of values, which tracers do not have."""
 
 
+def is_logical(node: ast.AST) -> bool:
+    """Whether Python asks for the truth of what is in an expression: `and`, `or`, `not`, `in`, a chain of comparisons."""
+    match node:
+        case ast.BoolOp() | ast.UnaryOp(op=ast.Not()):
+            return True
+        case ast.Compare(ops=ops):
+            return len(ops) > 1 or isinstance(ops[0], ast.In | ast.NotIn)
+    return False
+
+
 def is_bool(node: ast.expr) -> bool:
     return getattr(node, "id", getattr(node, "attr", getattr(node, "value", ""))) in ("bool", "bool_")
 

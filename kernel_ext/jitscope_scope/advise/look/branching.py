@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from ...source_code.parameters import argument_for, parameters, positional
 from ...source_code.tree import Function
-from ..code.forms import VALUE_TYPES, choices
+from ..code.forms import VALUE_TYPES, choices, is_logical
 from ..code.values import METHODS, Kind, gives_array
 from ..code.walk import Event, Walk
 from ..diagnostic import Diagnostic, Fix
@@ -37,7 +37,7 @@ def truths(event: Event, walk: Walk) -> Iterator[Diagnostic]:
 def _undecided(walk: Walk, node: ast.expr) -> Diagnostic:
     code = walk.code
     text = short(code, node)
-    if _is_logical(node):
+    if is_logical(node):
         message = f"{_construct(node)} needs a Python truth, and the values in `{text}` are not known while tracing."
         fix = rewriting(code, node, "bool", "Write & | ~ for and, or, not, with brackets round each comparison.")
         return diagnostic(code, "logical-op-on-tracer", node, message, fix)
@@ -47,15 +47,6 @@ def _undecided(walk: Walk, node: ast.expr) -> Diagnostic:
     message = f"`{text}` is not known while tracing, so Python cannot choose a branch."
     fix = rewriting(code, node, "bool", "Use jnp.where or lax.cond.")
     return diagnostic(code, "branch-on-tracer", node, message, fix)
-
-
-def _is_logical(node: ast.AST) -> bool:
-    match node:
-        case ast.BoolOp() | ast.UnaryOp(op=ast.Not()):
-            return True
-        case ast.Compare(ops=ops):
-            return len(ops) > 1 or isinstance(ops[0], ast.In | ast.NotIn)
-    return False
 
 
 def _construct(node: ast.AST) -> str:

@@ -75,9 +75,7 @@ def _size(node: ast.Call, code: Code) -> Diagnostic:
 
 def _is_dict(node: ast.expr, walk: Walk) -> bool:
     """Whether a name is given a dict, which NumPy does not look into."""
-    scope = walk.code.scopes.binding(node.id, node) if isinstance(node, ast.Name) else None
-    binders = walk.code.scopes.binders(scope, node.id) if scope is not None else ()  # pyright: ignore[reportAttributeAccessIssue]
-    return any(isinstance(getattr(walk.code.parents.get(one), "value", None), ast.Dict) for one in binders)
+    return any(isinstance(value, ast.Dict) for value in walk.code.values_of(node))
 
 
 def _found(event: Event, walk: Walk, called: str, asked: str) -> Diagnostic:

@@ -59,7 +59,7 @@ def _makes_object(node: ast.expr, walk: Walk) -> bool:
     if owner is not None:
         return any(walk.code.dotted(base) == "flax.nnx.Module" for base in owner.bases)
     if isinstance(node, ast.Name):
-        made = _values_of(node, walk)
+        made = walk.code.values_of(node)
         return bool(made) and all(isinstance(one, ast.Call) and _is_class_of_nnx(one, walk) for one in made)
     return isinstance(node, ast.Call) and _is_class_of_nnx(node, walk)
 
@@ -135,7 +135,7 @@ def _changes_when_run(node: ast.expr, walk: Walk, depth: int = 4) -> bool:
         return True
     owner = walk.functions.instance(node, node)
     if owner is None:
-        made = _values_of(node, walk)
+        made = walk.code.values_of(node)
         return bool(made) and all(isinstance(one, ast.Call) and _changes_when_run(one, walk, depth) for one in made)
     run = next((one for one in owner.body if isinstance(one, ast.FunctionDef) and one.name == "__call__"), None)
     if run is None or not depth or not run.args.args:
@@ -168,13 +168,6 @@ def _members(owner: ast.ClassDef, walk: Walk) -> dict[str, ast.expr]:
             case ast.Assign(targets=[ast.Attribute(value=ast.Name(id="self"), attr=attr)], value=value):
                 found.setdefault(attr, []).append(value)
     return {attr: values[0] for attr, values in found.items() if len(values) == 1}
-
-
-def _values_of(node: ast.expr, walk: Walk) -> list[ast.expr | None]:
-    """What a name is given, wherever it is."""
-    scope = walk.code.scopes.binding(node.id, node) if isinstance(node, ast.Name) else None
-    binders = walk.code.scopes.binders(scope, node.id) if scope is not None and isinstance(node, ast.Name) else ()
-    return [getattr(walk.code.parents.get(one), "value", None) for one in binders]
 
 
 def outer_streams(walk: Walk) -> Iterator[Diagnostic]:
@@ -289,7 +282,7 @@ def _drops(node: ast.expr, walk: Walk, depth: int = 4) -> bool:
     if owner is not None:
         made = [one for one in below(owner) if isinstance(one, ast.Call)] if depth else []
         return any(_drops(one, walk, depth - 1) for one in made)
-    made = _values_of(node, walk)
+    made = walk.code.values_of(node)
     return bool(made) and all(isinstance(one, ast.Call) and _drops(one, walk, depth) for one in made)
 
 

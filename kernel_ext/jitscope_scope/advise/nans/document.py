@@ -169,7 +169,6 @@ def _value(name: str, x: np.ndarray, nan: bool) -> Numbers:
 
 def _fix(fix: CheckedFix, cell_of: CellOf) -> Fix:
     position: Position = fix.position._replace(line=min(e.span.line for e in fix.edits))
-    edits = [(e.span.line, e.span.column, e.span.end_line, e.span.end_column, e.text) for e in fix.edits]
-    typed = source.edits_typed(fix.position.file, edits)
+    typed = source.edits_typed(fix.position.file, [edit.parts for edit in fix.edits])
     lines = source.lines_of(fix.position.file)
     return fix_document(fix.text, typed, position_document(position, cell_of), lines, fix.checked if typed else "")

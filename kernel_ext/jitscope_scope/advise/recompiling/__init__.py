@@ -11,7 +11,7 @@ from jitscope.core.source import edits_typed, lines_of
 
 from ...observe.recompiling.cards import EditRefusal, FileEdit
 from ...observe.recompiling.groups import Group
-from ...source_code.edits import Edit, applied
+from ...source_code.edits import applied
 from . import arguments, filling, hoisting, padding, statics
 from .checking import StillRuns, Wrong, prove
 from .sites import ProposedEdit, UncheckedEdit, silent_sites
@@ -66,7 +66,7 @@ def _edited(group: Group) -> FileEdit | EditRefusal | None:
                 "No edit is offered: other lines call it too, and which program they found is not recorded.", False
             )
         ast.parse(applied(found.code.text, found.edits))
-        edits = edits_typed(found.code.file, [_plain(edit) for edit in found.edits])
+        edits = edits_typed(found.code.file, [edit.parts for edit in found.edits])
         if not edits:
             return None
         proof = prove(group, found)
@@ -81,7 +81,3 @@ def _edited(group: Group) -> FileEdit | EditRefusal | None:
     if proof.programs >= len(group.history):
         return EditRefusal("No edit is offered: run on the recorded calls, it needs as many programs.", True)
     return FileEdit(found.text, found.code.file, lines_of(found.code.file), edits, proof.programs, proof.exact)
-
-
-def _plain(edit: Edit) -> tuple[int, int, int, int, str]:
-    return edit.span.line, edit.span.column, edit.span.end_line, edit.span.end_column, edit.text

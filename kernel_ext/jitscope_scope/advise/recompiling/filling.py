@@ -99,7 +99,7 @@ def _given(site: Site, texts: dict[str, str], parameters: Sequence[str], none: b
             yield Edit(code.span(argument), _in_place_of_none(code, argument, text))
         elif call.args or call.keywords:
             last = max(code.span(one) for one in (*call.args, *call.keywords))
-            yield Edit(Span(last.end_line, last.end_column, last.end_line, last.end_column), f", {path}={text}")
+            yield Edit(last.after, f", {path}={text}")
     for root, more in keys.items():
         argument = argument_for(call, root, parameters)
         if argument is None:

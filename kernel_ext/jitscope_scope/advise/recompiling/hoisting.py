@@ -53,10 +53,7 @@ def passed(group: Group) -> ProposedEdit | None:
     arguments = [making.code.span(one) for one in (*site.call.args, *site.call.keywords)]
     if not arguments:
         return None
-    last = max(arguments)
-    call = Edit(
-        Span(last.end_line, last.end_column, last.end_line, last.end_column), "".join(f", {one}" for one in given)
-    )
+    call = Edit(max(arguments).after, "".join(f", {one}" for one in given))
     moved = _moved(making, inner, set(group.paths))
     if moved is None:
         return None
@@ -122,10 +119,8 @@ def _with_parameters(
         if argument.arg in known:
             span, default = code.span(argument), code.span(known[argument.arg])
             edits.append(Edit(Span(span.end_line, span.end_column, default.end_line, default.end_column), ""))
-    last = code.span(own.args[-1])
-    new = "".join(f", {name}" for name in names if name not in known)
-    if new:
-        edits.append(Edit(Span(last.end_line, last.end_column, last.end_line, last.end_column), new))
+    if new := "".join(f", {name}" for name in names if name not in known):
+        edits.append(Edit(code.span(own.args[-1]).after, new))
     return edits
 
 
@@ -156,12 +151,7 @@ def _moved(making: FunctionMaker, inner: list[Edit], freed: set[str]) -> tuple[s
 def _segment(code: Code, span: Span, inner: list[Edit]) -> str:
     """A stretch of the code with edits made inside it."""
     lines = code.text.splitlines()[span.line - 1 : span.end_line]
-    shifted = [
-        Edit(
-            Span(e.span.line - span.line + 1, e.span.column, e.span.end_line - span.line + 1, e.span.end_column), e.text
-        )
-        for e in inner
-    ]
+    shifted = [Edit(one.span.moved(1 - span.line), one.text) for one in inner]
     end = Edit(Span(len(lines), span.end_column, len(lines), len(lines[-1])), "")
     start = Edit(Span(1, 0, 1, span.column), "")
     return applied("\n".join(lines), [*shifted, end, start])

@@ -35,7 +35,7 @@ def padded(group: Group) -> ProposedEdit | None:
         for argument, name, one in zip(arguments, names, sizes)
     ]
     end = site.code.span(site.call)
-    cut = Edit(Span(end.end_line, end.end_column, end.end_line, end.end_column), f"[{':, ' * axis}:{rows}]")
+    cut = Edit(end.after, f"[{':, ' * axis}:{rows}]")
     words = (
         f"Pad {', '.join(one.path for one in sizes)} in the call, and cut the result: in these programs each row of the result is made "
         "of one row of what is padded, so the rows that are added change none of the others."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from jitscope.core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Literal
@@ -97,11 +97,16 @@ def _of_broadcast(eqn: JaxprEqn, its: JaxprEqn, axis: int | None) -> int | None:
     return differ[0] if differ else None
 
 
-def _of_reduction(eqn: JaxprEqn, given: list[int | None]) -> int:
-    axis, axes = given[0], eqn.params["axes"]
-    if axis is None or axis in axes:
-        raise _NotByRows
-    return axis - sum(one < axis for one in axes)
+def _without(gone: str) -> Callable[[JaxprEqn, list[int | None]], int]:
+    """The rule of what takes axes away, which a parameter names."""
+
+    def rule(eqn: JaxprEqn, given: list[int | None]) -> int:
+        axis, axes = given[0], eqn.params[gone]
+        if axis is None or axis in axes:
+            raise _NotByRows
+        return axis - sum(one < axis for one in axes)
+
+    return rule
 
 
 def _of_product(eqn: JaxprEqn, given: list[int | None]) -> int:
@@ -131,20 +136,13 @@ def _of_reshape(eqn: JaxprEqn, given: list[int | None]) -> int:
     return 0
 
 
-def _of_squeeze(eqn: JaxprEqn, given: list[int | None]) -> int:
-    axis, gone = given[0], eqn.params["dimensions"]
-    if axis is None or axis in gone:
-        raise _NotByRows
-    return axis - sum(one < axis for one in gone)
-
-
+_REDUCTIONS = (
+    "reduce_sum", "reduce_max", "reduce_min", "reduce_prod", "reduce_and", "reduce_or", "argmax", "argmin",
+)  # fmt: skip
 _RULES = {
-    **dict.fromkeys(
-        ("reduce_sum", "reduce_max", "reduce_min", "reduce_prod", "reduce_and", "reduce_or"), _of_reduction
-    ),
-    **dict.fromkeys(("argmax", "argmin"), _of_reduction),
+    **dict.fromkeys(_REDUCTIONS, _without("axes")),
     "dot_general": _of_product,
     "transpose": _of_transpose,
     "reshape": _of_reshape,
-    "squeeze": _of_squeeze,
+    "squeeze": _without("dimensions"),
 }

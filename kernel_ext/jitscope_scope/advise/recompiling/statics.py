@@ -129,10 +129,8 @@ def compared(group: Group) -> ProposedEdit | None:
     for code in map(code_of, sorted(files)):
         for node in code.nodes:
             if isinstance(node, ast.ClassDef) and node.name in types and len(types) == 1 and not node.decorator_list:
-                last = code.span(node.body[-1])
                 text = _METHODS.format(indent=" " * node.body[-1].col_offset)
-                end = Span(last.end_line, last.end_column, last.end_line, last.end_column)
                 words = f"Give {node.name} __eq__ and __hash__, so that objects that hold the same are found again."
-                edits = [Edit(end, "\n" + text)]
+                edits = [Edit(code.span(node.body[-1]).after, "\n" + text)]
                 return ProposedEdit(words, code, edits, of_class(node, code, edits))
     return None

@@ -41,15 +41,12 @@ def _in_words(name: str, defined: Position) -> Candidate:
 def _edit(code: Code, traced: TracedFunction, name: str) -> Edit | None:
     site = traced.site
     if not isinstance(site, ast.Call):
-        span = code.span(site)
-        here = Span(span.end_line, span.end_column, span.end_line, span.end_column)
+        here = code.span(site).after
         return None if site is traced.function else Edit(here, f"(static_argnames={name!r})".replace("'", '"'))
     given = keyword(site, "static_argnames")
     match given:
         case None if keyword(site, "static_argnums") is None:
-            span = code.span(site)
-            end = Span(span.end_line, span.end_column - 1, span.end_line, span.end_column - 1)
-            return Edit(end, f', static_argnames="{name}"')
+            return Edit(code.span(site).after.moved(0, -1), f', static_argnames="{name}"')
         case ast.Constant(value=str(known)):
             return Edit(code.span(given), f'("{known}", "{name}")')
     return None

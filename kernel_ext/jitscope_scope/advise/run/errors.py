@@ -31,6 +31,7 @@ from ...source_code.places import path_at, with_index
 from ...source_code.rewrites import rewritten
 from ...source_code.text import code_in
 from ..catalogue import CATALOGUE
+from ..code.forms import is_logical
 from ..diagnostic import Diagnostic, Fix
 from ..look import look
 from ..loop_order import SWAP
@@ -385,12 +386,7 @@ def _of_truth(path: list[ast.AST], frame: FrameType) -> str:
 
 
 def _unless_logical(node: ast.AST) -> str:
-    match node:
-        case ast.BoolOp() | ast.UnaryOp(op=ast.Not()):
-            return "logical-op-on-tracer"
-        case ast.Compare(ops=ops) if len(ops) > 1 or isinstance(ops[0], ast.In | ast.NotIn):
-            return "logical-op-on-tracer"
-    return "branch-on-tracer"
+    return "logical-op-on-tracer" if is_logical(node) else "branch-on-tracer"
 
 
 def _is_flag(test: ast.AST, frame: FrameType) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -81,19 +81,17 @@ class _Numbers:
     def __init__(self) -> None:
         self._negative: dict[Var, Any] = {}
 
-    def outside(self, jaxpr: Jaxpr, known: Mapping[Var, Any]) -> Iterator[_Outside]:
-        """The equations that read or write outside: the index as it was written, the axis and its size."""
-        known = dict(known)
+    def outside(self, jaxpr: Jaxpr, known: dict[Var, Any]) -> Iterator[_Outside]:
+        """The equations that read or write outside: the index as it was written, the axis and its size. What is `known` of the arguments,
+        it learns of all values."""
         for eqn in jaxpr.eqns:
             values = [_value(atom, known) for atom in eqn.invars]
             if (inner := _called(eqn)) is not None:
-                given = {var: x for var, x in zip(inner.invars, values) if x is not None}
-                for var, atom in zip(inner.invars, eqn.invars):
-                    if isinstance(atom, Var) and atom in self._negative:
-                        self._negative[var] = self._negative[atom]
-                found = self.outside(inner, given)
-                yield from (one._replace(at=eqn) for one in found) if _is_of_library(eqn) else found
-                known.update(self._results(inner, given, eqn))
+                inside: dict[Var, Any] = {}
+                self._hand_on(eqn.invars, known, inner.invars, inside)
+                for one in self.outside(inner, inside):
+                    yield one._replace(at=eqn) if _is_of_library(eqn) else one
+                self._hand_on(inner.outvars, inside, eqn.outvars, known)
             elif eqn.primitive.name in _COMPUTED and all(x is not None for x in values):
                 result = _COMPUTED[eqn.primitive.name](eqn, *values)
                 if result is not None and result.size <= _MOST:
@@ -102,19 +100,16 @@ class _Numbers:
             else:
                 yield from self._of_access(eqn, values)
 
-    def _results(self, inner: Jaxpr, given: Mapping[Var, Any], eqn: JaxprEqn) -> Iterator[tuple[Var, Any]]:
-        known = dict(given)
-        for one in inner.eqns:
-            values = [_value(atom, known) for atom in one.invars]
-            if one.primitive.name in _COMPUTED and all(x is not None for x in values):
-                if (result := _COMPUTED[one.primitive.name](one, *values)) is not None:
-                    known[one.outvars[0]] = result
-                    self._follow(one, values)
-        for out, atom in zip(eqn.outvars, inner.outvars):
+    def _hand_on(
+        self, atoms: Sequence[Any], known: Mapping[Var, Any], to: Sequence[Var], their: dict[Var, Any]
+    ) -> None:
+        """What is known of values, to the variables that stand for them inside of a call, or after it."""
+        for atom, var in zip(atoms, to):
+            self._negative.pop(var, None)  # of a program that was called before
             if (x := _value(atom, known)) is not None:
-                yield out, x
+                their[var] = x
                 if isinstance(atom, Var) and atom in self._negative:
-                    self._negative[out] = self._negative[atom]
+                    self._negative[var] = self._negative[atom]
 
     def _follow(self, eqn: JaxprEqn, values: list[Any]) -> None:
         """Keep what an index was before the size was added to it: `select_n(i < 0, i, i + size)`."""

@@ -72,7 +72,7 @@ class OwnTapes:
             return None
         inner, how = value, ""
         while type(inner) is not JaxprTracer:
-            how = how or _how(inner)
+            how = how or transformed(inner)
             below = inner.underlying()
             if not isinstance(below, Tracer):
                 return Variable(None, None, value.aval.short(), how)
@@ -93,7 +93,8 @@ class OwnTapes:
         return TapeText(name, takes, [names.line(eqn).strip() for eqn in tape.eqns], known)
 
 
-def _how(tracer: Tracer) -> str:
+def transformed(tracer: object) -> str:
+    """What a transformation makes of a traced value, in words."""
     kind = type(tracer).__name__.lower()
     if "batch" in kind or "vmap" in kind:
         return "one of a batch"
@@ -101,7 +102,7 @@ def _how(tracer: Tracer) -> str:
 
 
 def listed(atoms: Sequence[Any], names: Names) -> str:
-    """Variables with their types, as they are called."""
-    shown = [f"{names.of(a)}:{a.aval.short()}" for a in atoms[:24] if isinstance(a, Var)]
+    """Values with their types, variables as they are called."""
+    shown = [f"{names.of(a) if isinstance(a, Var) else a.value}:{a.aval.short()}" for a in atoms[:24]]
     more = [f"… {len(atoms) - 24} more"] if len(atoms) > 24 else []
     return ", ".join([*shown, *more])

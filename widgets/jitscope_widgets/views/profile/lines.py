@@ -161,8 +161,7 @@ class Lines:
         )
 
     def place(self, line: Document) -> Place:
-        position = line["position"]
-        return Place(words.lines([position], self.here), position, clean(position["text"]).strip())
+        return inline.place(line["position"], self.here)
 
     def _figures(self, bounds: Document, top: float) -> tuple[Text, Bar, Text]:
         """Share, bar and seconds."""
