@@ -73,6 +73,15 @@ def root_name(path: ast.AST) -> str:
     return path.id if isinstance(path, ast.Name) else ""
 
 
+def is_given_back(name: str, function: ast.AST) -> bool:
+    """Whether a function may return what a name stands for, or something that it gave it to: a part of it, and what calling it gives, is not it."""
+    returned = [node.value for node in below(function) if isinstance(node, ast.Return) and node.value is not None]
+    every = [one for value in returned for one in below(value)]
+    parts = {one.value for one in every if isinstance(one, ast.Subscript | ast.Attribute)}
+    parts |= {one.func for one in every if isinstance(one, ast.Call)}
+    return any(isinstance(one, ast.Name) and one.id == name and one not in parts for one in every)
+
+
 def pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
     """What an assignment gives each of its targets, as far as it is written there: `a, (b, c) = 1, (2, 3)`."""
     match target, value:

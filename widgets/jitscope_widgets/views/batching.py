@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from .. import words
 from ..escapes import clean
 from ..view import inline
-from ..view.parts import Column, Content, Part, Place, Ref, Row, Table
+from ..view.parts import Column, Content, Part, Ref, Row, Table
 from ..words import plural
 
 
@@ -123,13 +123,11 @@ def _row(document: TransformationsDocument, one: BatchedOperation, here: str) ->
     elif one["how"] == "after" and (moved := [name for name in dict.fromkeys(one["made"]) if name in _BEFORE]):
         how = f"{how} ({', '.join(moved)})"
     axis = "none" if one["axis"] is None else f"axis {one['axis']}"
-    number, line, ref = one["origin"], "", Ref()
-    place: Content = line
+    number, ref = one["origin"], Ref()
+    place: Content = ""
     if number in range(len(document["origins"])):
         origin = document["origins"][number or 0]
-        place = Place(
-            words.lines([origin["position"]], here), origin["position"], clean(origin["position"]["text"].strip())
-        )
+        place = inline.place(origin["position"], here)
         ref = Ref(tuple(origin["paths"]), position=origin["position"], same=f"origin {number}")
     whole = inline.code(clean(one["all"])) if one["all"] else "?"
     cells: tuple[Content, ...] = (clean(one["operation"]), clean(one["one"]), whole, axis, how, place)

@@ -231,10 +231,7 @@ _HASHABLE = {"a list": "a tuple", "a dict": "a tuple of pairs", "a set": "a froz
 
 def _only_value(name: ast.Name, walk: Walk) -> ast.expr | None:
     """What a name is given, where it is given one value only."""
-    scopes = walk.code.scopes
-    scope = scopes.binding(name.id, name)
-    given = [walk.code.parents.get(one) for one in scopes.binders(scope, name.id)] if scope is not None else []
-    match given:
+    match [walk.code.parents.get(one) for one in walk.code.binders_of(name)]:
         case [ast.Assign(targets=[ast.Name()], value=value)]:
             return value
     return None

@@ -118,11 +118,9 @@ def _sequence(node: ast.expr, walk: Walk) -> ast.expr | None:
     """What makes the list, tuple or dict that a name stands for: of the module's names the last, of a function's own the only one."""
     if not isinstance(node, ast.Name):
         return None
-    scopes = walk.code.scopes
-    scope = scopes.binding(node.id, node)
-    if scope in (walk.code.tree, None):
+    if walk.code.scopes.binding(node.id, node) in (walk.code.tree, None):
         return walk.sequences.get(node.id)
-    match [walk.code.parents.get(one) for one in scopes.binders(scope, node.id)]:  # pyright: ignore[reportArgumentType]
+    match [walk.code.parents.get(one) for one in walk.code.binders_of(node)]:
         case [ast.Assign(targets=[ast.Name()], value=ast.List() | ast.Tuple() | ast.Dict() | ast.ListComp() as made)]:
             return made
     return None

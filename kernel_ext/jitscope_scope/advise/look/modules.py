@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ...source_code.bindings import root_name
+from ...source_code.bindings import is_given_back, root_name
 from ...source_code.edits import Edit
 from ...source_code.parameters import keyword, parameters
 from ...source_code.tree import Function, below
@@ -30,7 +30,7 @@ def lost_changes(walk: Walk) -> Iterator[Diagnostic]:
 
 def _lost(function: ast.FunctionDef, traced: TracedFunction, walk: Walk) -> Iterator[Diagnostic]:
     for name in parameters(function):
-        if name in traced.static or not _is_of_nnx(function, name, walk) or _is_given_back(function, name):
+        if name in traced.static or not _is_of_nnx(function, name, walk) or is_given_back(name, function):
             continue
         change = _change_of(function, name, walk) or _run_that_changes(function, name, walk)
         if change is not None:
@@ -81,20 +81,6 @@ _CHANGING_CLASSES = {
     "BatchStat",
 }
 _CHANGING_METHODS = {"update", "reset"}
-
-
-def _is_given_back(function: ast.FunctionDef, name: str) -> bool:
-    """Whether it may be among what a function returns, or in what it is given to for that; what it computes is not it."""
-    returns = [one for one in below(function) if isinstance(one, ast.Return) and one.value is not None]
-    used = {
-        id(one.func if isinstance(one, ast.Call) else one.value)
-        for each in returns
-        for one in below(each)
-        if isinstance(one, ast.Call | ast.Attribute)
-    }
-    return any(
-        isinstance(one, ast.Name) and one.id == name and id(one) not in used for each in returns for one in below(each)
-    )
 
 
 def _change_of(function: ast.FunctionDef, name: str, walk: Walk) -> ast.AST | None:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from ...source_code.bindings import bound, declared, root_name, stored
+from ...source_code.bindings import bound, declared, is_given_back, root_name, stored
 from ...source_code.parameters import parameters
 from ...source_code.tree import Function, below
 from ..code.values import Kind
@@ -148,7 +148,7 @@ def stores(event: Event, walk: Walk) -> Iterator[Diagnostic]:
             and is_by_name(node, walk)
             and not event.region.depth
             and not _bound_anew(base, function)
-            and not _given_back(base, function)
+            and not is_given_back(base, function)
         ):
             found = _copy_changed(walk, node, short(walk.code, node))
             yield replace(found, lower="info") if _is_read_later(base, node, function) else found
@@ -278,7 +278,7 @@ def _is_lost(base: ast.expr, event: Event, walk: Walk) -> bool:
     what = walk.code.source(base)
     read = [one for one in below(function) if isinstance(one, type(base)) and walk.code.source(one) == what]
     return (
-        isinstance(walk.code.parents.get(event.node), ast.Expr) and read == [base] and not _given_back(name, function)
+        isinstance(walk.code.parents.get(event.node), ast.Expr) and read == [base] and not is_given_back(name, function)
     )
 
 
@@ -389,14 +389,6 @@ def _own(function: ast.AST) -> set[str]:
 def _bound_anew(name: str, function: ast.AST) -> bool:
     """Whether an argument's name is given something else first: `p = dict(p)`."""
     return name in stored(function)
-
-
-def _given_back(name: str, function: ast.AST) -> bool:
-    """Whether a function returns what it changed, and not only parts of it."""
-    returned = [node.value for node in below(function) if isinstance(node, ast.Return) and node.value is not None]
-    parts = {one.value for value in returned for one in below(value) if isinstance(one, ast.Subscript | ast.Attribute)}
-    names = [one for value in returned for one in below(value) if isinstance(one, ast.Name) and one.id == name]
-    return any(one not in parts for one in names)
 
 
 _RANDOM = ("random.", "numpy.random.", "secrets.", "uuid.uuid")
