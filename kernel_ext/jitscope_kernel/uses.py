@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from jitscope_scope import jaxwatch
-from jitscope_scope.advise.code.libraries import FOR_JAX, JAX, JITSCOPE
+from jitscope_scope.advise.code.libraries import JAX, JITSCOPE, library_of, named_in
 
 
 _MOST = 400  # functions that are followed
@@ -50,19 +50,8 @@ class _Uses:
 
     def __init__(self, names: Mapping[str, Any], cell: ast.Module):
         self.names = names
-        self.here: dict[str, list[ast.AST]] = {}
-        self.imported: dict[str, set[str]] = {}
+        self.here, self.imported = named_in(ast.walk(cell), _library)
         self.met: set[int] = set()
-        for statement in ast.walk(cell):
-            if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-                self.here.setdefault(statement.name, []).append(statement)
-            elif isinstance(statement, ast.Import):
-                for alias in statement.names:
-                    name = alias.asname or alias.name.partition(".")[0]
-                    self.imported.setdefault(name, set()).update(_library(alias.name))
-            elif isinstance(statement, ast.ImportFrom):
-                for alias in statement.names:
-                    self.imported.setdefault(alias.asname or alias.name, set()).update(_library(statement.module or ""))
 
     def of(self, node: ast.AST) -> set[str]:
         if id(node) in self.met:
@@ -109,24 +98,15 @@ def _names(code: types.CodeType) -> Iterator[str]:
 def _own(value: Any) -> set[str]:
     """The library that a value belongs to: by its module, or that of its class or of the classes above."""
     if isinstance(value, types.ModuleType):
-        return _library(value.__name__)
-    kinds: Iterable[Any] = value.__mro__ if isinstance(value, type) else (value, *type(value).__mro__)
-    found: set[str] = set()
-    for kind in kinds:
-        module = getattr(kind, "__module__", None)
-        if isinstance(module, str) and not isinstance(kind, types.FunctionType):
-            found |= _library(module)
-    if isinstance(value, types.FunctionType) and isinstance(value.__module__, str):
-        found |= _library(value.__module__)
-    return found
+        modules = [value.__name__]
+    else:
+        kinds: Iterable[Any] = value.__mro__ if isinstance(value, type) else (value, *type(value).__mro__)
+        modules = [module for kind in kinds if isinstance(module := getattr(kind, "__module__", None), str)]
+    return set(filter(None, map(_library, modules)))
 
 
-def _library(module: str) -> set[str]:
-    top = module.partition(".")[0]
-    if top in (JITSCOPE, "jitscope_kernel"):
-        return {JITSCOPE}
-    if top in FOR_JAX:
-        real = sys.modules.get("jax")
-        # with examples/alias.py, jax is another name of jitscope
-        return {JITSCOPE} if real is not None and real.__name__.partition(".")[0] == JITSCOPE else {JAX}
-    return set()
+def _library(module: str) -> str:
+    found, real = library_of(module), sys.modules.get("jax")
+    # with examples/alias.py, jax is another name of jitscope
+    is_alias = real is not None and real.__name__.partition(".")[0] == JITSCOPE
+    return JITSCOPE if found == JAX and is_alias else found

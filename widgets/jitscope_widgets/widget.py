@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, cast
 
 import anywidget
@@ -162,33 +162,35 @@ class View(anywidget.AnyWidget):
             self.send({"type": "view-code", "code": "", "message": view_problem()})
 
     def _measure(self, ident: object) -> None:
-        try:
+        with self._failures("measure", ident, "Measuring was stopped.", "This could not be measured"):
             if self.answers.measure is None:
                 raise RuntimeError("this view has no kernel that could run the function")
             known = self._compilation(ident)
             again = self.answers.measure(known["id"])
             self._shown_anew({**again, "instruments": known.get("instruments", {})})
-        except KeyboardInterrupt:
-            self._failed("measure", ident, "Measuring was stopped.")
-        except Exception as error:
-            self._failed("measure", ident, f"This could not be measured: {words.reason(error)}")
 
     def _compile_again(self, ident: object) -> None:
-        try:
+        with self._failures("again", ident, "Compiling was stopped.", "This could not be compiled once more"):
             if self.answers.again is None:
                 raise RuntimeError("this view has no kernel that could compile the program")
             self._shown_anew({**self.answers.again(self._compilation(ident)["id"]), "instruments": {}})
-        except KeyboardInterrupt:
-            self._failed("again", ident, "Compiling was stopped.")
-        except Exception as error:
-            self._failed("again", ident, f"This could not be compiled once more: {words.reason(error)}")
 
     def _shown_anew(self, compilation: Document) -> None:
         self.document = self._with(compilation)
         self._send_saved()
 
-    def _failed(self, asked: str, ident: object, sentence: str) -> None:
-        self.send({"type": f"{asked}-failed", "id": ident, "message": sentence})
+    @contextmanager
+    def _failures(self, asked: str, ident: object, stopped: str, failed: str) -> Iterator[None]:
+        """What goes wrong inside is answered."""
+        said = ""
+        try:
+            yield
+        except KeyboardInterrupt:
+            said = stopped
+        except Exception as error:
+            said = f"{failed}: {words.reason(error)}"
+        if said:
+            self.send({"type": f"{asked}-failed", "id": ident, "message": said})
 
     def _look(self, message: Mapping[str, Any]) -> None:
         """Answer with the document of an instrument; one that was asked for without options belongs to the document from then on."""

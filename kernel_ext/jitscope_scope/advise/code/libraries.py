@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
+from ...source_code.bindings import given_by
 from ...source_code.text import Cell, Code
 
 
@@ -14,6 +15,30 @@ FOR_JAX = frozenset(
      "optimistix", "jaxopt", "penzai", "jraph")
 )  # fmt: skip
 """jax, and libraries that compute with it."""
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+def library_of(module: str) -> str:
+    """The one of the two that a module is of, or is written for; "" for others."""
+    top = module.partition(".")[0]
+    return JITSCOPE if top in (JITSCOPE, "jitscope_kernel") else JAX if top in FOR_JAX else ""
+
+
+def named_in(
+    nodes: Iterable[ast.AST], library: Callable[[str], str] = library_of
+) -> tuple[dict[str, list[ast.AST]], dict[str, set[str]]]:
+    """What code defines under each name, and the libraries of what it imports under each."""
+    defined: dict[str, list[ast.AST]] = {}
+    imported: dict[str, set[str]] = {}
+    for node in nodes:
+        if isinstance(node, _DEFINITIONS):
+            defined.setdefault(node.name, []).append(node)
+        elif isinstance(node, ast.Import | ast.ImportFrom) and not getattr(node, "level", 0):
+            for alias in node.names:
+                (name,) = given_by(alias)
+                found = library(getattr(node, "module", None) or alias.name)
+                imported.setdefault(name, set()).update([found] if found else [])
+    return defined, imported
 
 
 class Libraries:
@@ -21,22 +46,7 @@ class Libraries:
 
     def __init__(self, code: Code) -> None:
         self._code = code
-        self._imported: dict[str, set[str]] = {}
-        self._defined: dict[str, list[ast.AST]] = {}
-        for node in code.of(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom):
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-                self._defined.setdefault(node.name, []).append(node)
-            elif isinstance(node, ast.Import):
-                for alias in node.names:
-                    self._note(alias.asname or alias.name.partition(".")[0], alias.name)
-            elif not node.level:
-                for alias in node.names:
-                    self._note(alias.asname or alias.name, node.module or "")
-
-    def _note(self, name: str, module: str) -> None:
-        top = module.partition(".")[0]
-        library = JITSCOPE if top in (JITSCOPE, "jitscope_kernel") else JAX if top in FOR_JAX else ""
-        self._imported.setdefault(name, set()).update([library] if library else [])
+        self._defined, self._imported = named_in(code.of(*_DEFINITIONS, ast.Import, ast.ImportFrom))
 
     def left_alone(self, function: ast.AST, cell: Cell) -> bool:
         """Whether `%%jit` as the first line of a cell leaves a function of it to jax."""

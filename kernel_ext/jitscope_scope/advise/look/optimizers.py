@@ -70,6 +70,8 @@ def _dropped_by_callers(step: _Step, walk: Walk) -> Iterator[Diagnostic]:
         return
     for call, statement, loop in _calls_in_loops(function, walk):
         state, target = _given(step, function, call), statement.targets[0]
+        if statement.value is not call or len(statement.targets) != 1:
+            continue
         if not isinstance(state, ast.Name) or not isinstance(target, ast.Tuple) or state.id in stored(loop):
             continue
         taken = target.elts[place] if len(target.elts) == len(_results(function)) else None
@@ -100,18 +102,13 @@ def _returned_at(step: _Step, function: ast.FunctionDef) -> int | None:
 def _calls_in_loops(
     function: ast.FunctionDef, walk: Walk
 ) -> Iterator[tuple[ast.Call, ast.Assign, ast.For | ast.While]]:
-    """The calls of a function whose results a loop takes apart."""
+    """The calls of a function in loops, in assignments there."""
     for call in walk.code.of(ast.Call):
         if not isinstance(call.func, ast.Name) or walk.functions.named(call.func.id, call) is not function:
             continue
         loop = next((one for one in walk.code.around(call) if isinstance(one, Function | ast.For | ast.While)), None)
         statement = walk.code.statement_around(call)
-        if (
-            isinstance(loop, ast.For | ast.While)
-            and isinstance(statement, ast.Assign)
-            and statement.value is call
-            and len(statement.targets) == 1
-        ):
+        if isinstance(loop, ast.For | ast.While) and isinstance(statement, ast.Assign):
             yield call, statement, loop
 
 
@@ -233,17 +230,10 @@ def _is_called_in_training(step: _Step, function: ast.FunctionDef, walk: Walk) -
     """Whether a loop calls a function with one state again and again, and takes parameters of it that it gives to the next call."""
     if _is_made(step, function, walk):
         return False
-    for call in walk.code.of(ast.Call):
-        if not isinstance(call.func, ast.Name) or walk.functions.named(call.func.id, call) is not function:
-            continue
-        around = walk.code.around(call)
-        loop = next((one for one in around if isinstance(one, Function | ast.For | ast.While)), None)
-        statement = walk.code.statement_around(call)
-        if isinstance(loop, ast.For | ast.While) and isinstance(statement, ast.Assign):
-            given = {name for one in (*call.args, *(k.value for k in call.keywords)) for name in read(one)}
-            taken = {name for target in statement.targets for name in stored(target)}
-            if given & taken and _is_one(step, function, call, statement, loop):
-                return True
+    for call, statement, loop in _calls_in_loops(function, walk):
+        given = {name for one in (*call.args, *(k.value for k in call.keywords)) for name in read(one)}
+        if given & stored(*statement.targets) and _is_one(step, function, call, statement, loop):
+            return True
     return False
 
 

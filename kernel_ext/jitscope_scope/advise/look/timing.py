@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from ...source_code.bindings import stored
 from ...source_code.parameters import parameters
@@ -23,6 +23,8 @@ _WAITING = {"block_until_ready", "item", "tolist"}
 _WAITING_CALLS = {
     "float", "int", "print", "bool", "numpy.asarray", "numpy.array", "jax.device_get", "jax.block_until_ready",
 }  # fmt: skip
+_WAITING_FOR_ALL = ("jax.device_get", "jax.block_until_ready")
+"""What waits for arrays: to print the time does not."""
 
 
 def clocks(walk: Walk) -> Iterator[Diagnostic]:
@@ -90,15 +92,8 @@ def _is_clock(manager: ast.expr, walk: Walk) -> bool:
     return (
         bool(parts)
         and all(any(_reads_clock(one, walk) for one in part) for part in parts)
-        and not any(_waits_for_all(one, walk.code) for part in parts for one in part)
+        and not any(waits_within(one, walk.code, _WAITING_FOR_ALL) for part in parts for one in part)
     )
-
-
-def _waits_for_all(node: ast.AST, code: Code) -> bool:
-    """Whether something waits for arrays: to print the time does not."""
-    calls = [one for one in below(node) if isinstance(one, ast.Call)]
-    waiting = any(isinstance(one.func, ast.Attribute) and one.func.attr in _WAITING for one in calls)
-    return waiting or any(code.dotted(one.func) in ("jax.block_until_ready", "jax.device_get") for one in calls)
 
 
 def _around_yield(function: ast.FunctionDef, walk: Walk) -> list[list[ast.AST]]:
@@ -225,13 +220,12 @@ _HEAVY = {f"jax.numpy.{name}" for name in ("matmul", "dot", "tensordot", "einsum
 _HEAVY_MODULES = ("jax.numpy.linalg.", "jax.numpy.fft.", "jax.lax.linalg.", "jax.scipy.")
 
 
-def waits_within(function: ast.AST, code: Code) -> bool:
-    """Whether a function waits for something."""
-    calls = (node for node in below(function) if isinstance(node, ast.Call))
+def waits_within(node: ast.AST, code: Code, waiting: Collection[str] = _WAITING_CALLS) -> bool:
+    """Whether a function, or another part of the code, waits for something: by a method, or by one of these calls."""
+    called = [one.func for one in below(node) if isinstance(one, ast.Call)]
     return any(
-        (isinstance(call.func, ast.Attribute) and call.func.attr in _WAITING)
-        or (call.func.id if isinstance(call.func, ast.Name) else code.dotted(call.func)) in _WAITING_CALLS
-        for call in calls
+        getattr(one, "attr", "") in _WAITING or getattr(one, "id", "") in waiting or code.dotted(one) in waiting
+        for one in called
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from .names import module
@@ -89,14 +89,18 @@ def evaluated_together(eqns: Sequence[Any], known: Mapping[Any, Any], outvars: S
 def recorded(tracer: Any) -> tuple[Any, Any]:
     """What the trace of a traced value has recorded, an object with equations, and the value's variable there; None and None where
     none records it. A value that is differentiated or batched is that which its derivative, or batch, is made of."""
+    found = ((one, frame) for one, trace in _traces(tracer) if (frame := getattr(trace, "frame", None)) is not None)
+    one, frame = next(found, (None, None))
+    return frame, getattr(one, "val", None)
+
+
+def _traces(tracer: Any) -> Iterator[tuple[Any, Any]]:
+    """A traced value and its trace, and so on those that it is made of."""
     for _ in range(_DEEPEST):
-        trace = getattr(tracer, "_trace", None)
-        if trace is None:
-            break
-        if (frame := getattr(trace, "frame", None)) is not None:
-            return frame, getattr(tracer, "val", None)
+        if (trace := getattr(tracer, "_trace", None)) is None:
+            return
+        yield tracer, trace
         tracer = getattr(tracer, "primal", getattr(tracer, "val", None))
-    return None, None
 
 
 _DEEPEST = 20
@@ -105,15 +109,11 @@ _DEEPEST = 20
 def is_over(tracer: Any) -> bool:
     """Whether the trace of a traced value has ended for certain: the value was made by an operation, and the trace has let go of what it
     recorded."""
-    for _ in range(_DEEPEST):
-        trace = getattr(tracer, "_trace", None)
-        if trace is None:
-            return False
+    for one, trace in _traces(tracer):
         if not getattr(trace, "is_valid", lambda: True)():
             return True
         if (frame := getattr(trace, "frame", None)) is not None:
-            return getattr(tracer, "parent", None) is not None and not equations(frame)
-        tracer = getattr(tracer, "primal", getattr(tracer, "val", None))
+            return getattr(one, "parent", None) is not None and not equations(frame)
     return False
 
 
