@@ -105,13 +105,9 @@ def _function(name: str, arguments: Sequence[str], body: Sequence[ast.stmt], res
 
 
 def _loop_function(name: str, first: Sequence[str], state: Sequence[str], body: Sequence[ast.stmt], gives: bool) -> str:
-    statements = [ast.unparse(one) for one in body if not isinstance(one, ast.Pass)]
-    if len(state) > 1:
-        statements.insert(0, f"{', '.join(state)} = state")
-    if gives:
-        statements.append(f"return {_tuple(state)}")
     argument = state[0] if len(state) == 1 else "state"
-    return f"def {name}({', '.join([*first, argument])}):\n{_indented(statements)}"
+    taken = ast.parse(f"{_pattern(state)} = state").body if len(state) > 1 else []
+    return _function(name, [*first, argument], [*taken, *body], state if gives else None)
 
 
 def _tuple(names: Sequence[str]) -> str:
