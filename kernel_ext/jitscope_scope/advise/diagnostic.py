@@ -69,7 +69,7 @@ class Diagnostic:
             "end_column": self.span.end_column,
             "message": self.message,
             "fix": self.fix.text,
-            "edits": [{**vars(edit.span), "text": edit.text} for edit in self.fix.edits],
+            "edits": [{**edit.span._asdict(), "text": edit.text} for edit in self.fix.edits],
             "evidence": list(self.evidence),
             "origin": self.origin,
         }
