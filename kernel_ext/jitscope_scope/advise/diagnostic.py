@@ -63,10 +63,7 @@ class Diagnostic:
         return {
             "id": self.id,
             "severity": self.severity,
-            "line": self.span.line,
-            "column": self.span.column,
-            "end_line": self.span.end_line,
-            "end_column": self.span.end_column,
+            **self.span._asdict(),
             "message": self.message,
             "fix": self.fix.text,
             "edits": [{**edit.span._asdict(), "text": edit.text} for edit in self.fix.edits],
