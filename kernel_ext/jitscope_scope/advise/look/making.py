@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 
 from jitscope.core.words import cut, sentence
 
@@ -52,7 +51,7 @@ def replacing(code: Code, node: ast.AST, text: str, note: str = "", last: ast.AS
     span = code.span(node)
     if last is not None:
         end = code.span(last)
-        span = replace(span, end_line=end.end_line, end_column=end.end_column)
+        span = span._replace(end_line=end.end_line, end_column=end.end_column)
     return Fix(words, (Edit(span, text),))
 
 

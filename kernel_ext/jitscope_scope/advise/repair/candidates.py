@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from ...source_code import rewrites
 from ...source_code.bindings import reads, root_name, stored
-from ...source_code.edits import Edit, Span
+from ...source_code.edits import Edit
 from ...source_code.loop_words import skipped
 from ...source_code.text import Code
 from . import statements
@@ -52,7 +52,7 @@ def candidates(
         span = code.span(node)
         if last is not None:
             end = code.span(last)
-            span = Span(span.line, span.column, end.end_line, end.end_column)
+            span = span._replace(end_line=end.end_line, end_column=end.end_column)
         indent = " " * span.column if isinstance(node, ast.stmt) else ""
         yield Candidate(code.names.own(words), (Edit(span, text.replace("\n", "\n" + indent)),), differs)
 
