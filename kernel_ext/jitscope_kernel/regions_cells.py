@@ -16,6 +16,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from jitscope_scope.advise.code.ipython import python_of
 from jitscope_scope.observe.fixes import fix_document
+from jitscope_scope.observe.positions import place_document
 from jitscope_scope.regions import Cell, of_file
 from jitscope_scope.regions.answers import Region
 from jitscope_scope.regions.cells import notebook_of
@@ -25,7 +26,7 @@ from jitscope_scope.regions.watching import snapshot
 
 
 if TYPE_CHECKING:
-    from jitscope_widgets.documents.parts import Fix, Position
+    from jitscope_widgets.documents.parts import Fix
     from jitscope_widgets.documents.regions import RegionsDocument
 
 
@@ -125,17 +126,9 @@ def _found(watch: Watch, cell: Cell, note: str, cell_id: str, as_typed: bool) ->
 def _fix(region: Region, cell: Cell, cell_id: str) -> Fix:
     lines = [""] * (cell.first - 1) + cell.source.splitlines()
     first, last = lines[region.line - 1], lines[region.end_line - 1]
-    position: Position = {
-        "file": cell_id,
-        "cell": f"In [{cell.number}]",
-        "line": region.line,
-        "end_line": region.end_line,
-        "column": 0,
-        "end_column": len(last),
-        "function": "",
-        "text": first,
-    }
-    edit = (region.line, 0, region.end_line, len(last), (region.edit or "").rstrip("\n"))
+    span = region.line, 0, region.end_line, len(last)
+    position = place_document(cell_id, f"In [{cell.number}]", span, first)
+    edit = (*span, (region.edit or "").rstrip("\n"))
     checked = (
         "It ran on the recorded values and on three nearby sets; the results differ by no more than is said above."
     )

@@ -32,7 +32,7 @@ from jitscope_scope.source_code.names import imported_in
 
 if TYPE_CHECKING:
     from jitscope_widgets.documents.diagnostics import Diagnostic as DiagnosticDocument, DiagnosticsDocument
-    from jitscope_widgets.documents.parts import Fix as FixDocument, Position as PositionDocument
+    from jitscope_widgets.documents.parts import Fix as FixDocument
     from jitscope_widgets.documents.stopped import StoppedDocument
 
 
@@ -266,16 +266,8 @@ _NONE = (
 
 def _item(cell: Cell, one: Diagnostic) -> DiagnosticDocument:
     span, lines = _span_typed(cell, one.span), cell.lines()
-    position: PositionDocument = {
-        "file": cell.id or cell.file,
-        "cell": cell.label,
-        "line": span.line,
-        "end_line": span.end_line,
-        "column": span.column,
-        "end_column": span.end_column,
-        "function": "",
-        "text": lines[span.line - 1] if span.line <= len(lines) else "",
-    }
+    text = lines[span.line - 1] if span.line <= len(lines) else ""
+    position = observe.place_document(cell.id or cell.file, cell.label, span, text)
     edits = edits_in(cell.text, [edit.parts for edit in one.fix.edits]) or []
     proved = one.fix.checked if edits or not one.fix.edits else ""
     fix = observe.fix_document(one.fix.text, edits, position, lines, proved)

@@ -171,6 +171,11 @@ def _memory(program: Any) -> dict[str, int]:
     except Exception as problem:
         print("the memory is not told:", problem, file=sys.stderr)
         return {}
+    return memory_of(stats)
+
+
+def memory_of(stats: Any) -> dict[str, int]:
+    """The bytes that a program needs, by what for, as far as its statistics have them."""
     return {name: int(getattr(stats, field)) for name, field in _MEMORY.items() if hasattr(stats, field)}
 
 

@@ -17,6 +17,7 @@ from .cpu_tuning import LONG_CHAINS, SHORT_LOOPS_KEPT, SMALL_LOOPS
 from .devices import aval_of, client_of, default_device, get_client, sharding_of
 from .errors import CompileOptionError, translate
 from .garbage import collect, due
+from .plugin_worker import memory_of
 from .runtime import RuntimeFailure, xc
 from .spread import Spread
 
@@ -228,15 +229,7 @@ class Executable:
 
     def memory_stats(self) -> dict[str, int]:
         """Bytes the program needs: argument, output, temp, alias, code, peak."""
-        stats = self.raw.get_compiled_memory_stats()
-        return {
-            "argument": stats.argument_size_in_bytes,
-            "output": stats.output_size_in_bytes,
-            "temp": stats.temp_size_in_bytes,
-            "alias": stats.alias_size_in_bytes,
-            "code": stats.generated_code_size_in_bytes,
-            "peak": stats.peak_memory_in_bytes,
-        }
+        return memory_of(self.raw.get_compiled_memory_stats())
 
     def serialize(self) -> bytes:
         """Machine code and all; to be read back only on an equal machine, and only from a trusted place."""

@@ -16,6 +16,7 @@ from jitscope.core.errors import Unavailable
 from jitscope.core.jaxpr import Jaxpr, equations_in
 from jitscope.xla import hlo_module, mlir
 from jitscope.xla.errors import translate
+from jitscope.xla.plugin_worker import memory_of
 
 from . import lineage, private, reading
 from .lineage import Lineage
@@ -63,18 +64,11 @@ class Executable:
     def memory_stats(self) -> dict[str, int]:
         """Bytes the program needs, as XLA planned them: argument, output, temp, alias, code, peak."""
         try:
-            stats = self.raw.get_compiled_memory_stats()
+            found = memory_of(self.raw.get_compiled_memory_stats())
         except Exception:  # not every backend tells
             return {}
-        parts = [stats.argument_size_in_bytes, stats.output_size_in_bytes, stats.temp_size_in_bytes]
-        return {
-            "argument": parts[0],
-            "output": parts[1],
-            "temp": parts[2],
-            "alias": stats.alias_size_in_bytes,
-            "code": stats.generated_code_size_in_bytes,
-            "peak": getattr(stats, "peak_memory_in_bytes", 0) or sum(parts) - stats.alias_size_in_bytes,
-        }
+        together = found["argument"] + found["output"] + found["temp"] - found["alias"]
+        return {**found, "peak": found.get("peak") or together}
 
     @property
     def accelerator(self) -> Any:

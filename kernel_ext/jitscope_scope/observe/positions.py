@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from jitscope_widgets.documents.parts import Position as PositionDocument
 
 
-__all__ = ["position_document", "positions_of"]
+__all__ = ["place_document", "position_document", "positions_of"]
 
 
 CellOf = Callable[[str], tuple[str, str | None] | None]
@@ -34,15 +34,24 @@ def position_document(position: Position | None, cell_of: CellOf = no_cell) -> P
         return None
     label, cell_id = cell_of(position.file) or (None, None)
     position = as_typed(position)
+    span = position.line, position.column, position.end_line, position.end_column
+    return place_document(cell_id or position.file, label, span, position.text, position.function)
+
+
+def place_document(
+    file: str, cell: str | None, span: tuple[int, int, int, int], text: str, function: str = ""
+) -> PositionDocument:
+    """A stretch of a file, or of a cell with this label, from a line and column to a line and column, as the document of a position."""
+    line, column, end_line, end_column = span
     return {
-        "file": cell_id or sendable(position.file),
-        "cell": label,
-        "line": position.line,
-        "end_line": position.end_line,
-        "column": position.column,
-        "end_column": position.end_column,
-        "function": sendable(position.function),
-        "text": sendable(position.text),
+        "file": sendable(file),
+        "cell": cell,
+        "line": line,
+        "end_line": end_line,
+        "column": column,
+        "end_column": end_column,
+        "function": sendable(function),
+        "text": sendable(text),
     }
 
 

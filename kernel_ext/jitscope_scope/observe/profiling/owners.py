@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from jitscope.core.source import lines_of
 
 from ..calls import CallTree
-from ..positions import sendable
+from ..positions import place_document, sendable
 
 
 if TYPE_CHECKING:
@@ -52,13 +52,5 @@ def line_position(tree: CallTree, file: str, line: int, cell: str | None, known:
     """The position of a whole line of a file, which documents call `known`."""
     text = sendable("".join(lines_of(file)[line - 1 : line]).rstrip("\n"))
     inside = [f for f in tree.functions if f.file == file and f.line <= line]
-    return {
-        "file": known,
-        "cell": cell,
-        "line": line,
-        "end_line": line,
-        "column": len(text) - len(text.lstrip()),
-        "end_column": len(text),
-        "function": sendable(max(inside, key=lambda f: f.line).name) if inside else "",
-        "text": text,
-    }
+    span = line, len(text) - len(text.lstrip()), line, len(text)
+    return place_document(known, cell, span, text, max(inside, key=lambda f: f.line).name if inside else "")

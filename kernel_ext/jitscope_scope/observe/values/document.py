@@ -221,14 +221,9 @@ def _part(place: str, x: np.ndarray) -> DevicePart:
     summary = Summary()
     summary.add(x)
     figures = _statistics(summary)
-    return {
-        "place": place,
-        "min": figures["min"],
-        "max": figures["max"],
-        "mean": figures["mean"],
-        "nan": figures["nan"],
-        "inf": figures["inf"],
-    }
+    return cast(
+        "DevicePart", {"place": place, **{name: figures[name] for name in ("min", "max", "mean", "nan", "inf")}}
+    )
 
 
 def not_finite(row: Statistics) -> bool:
