@@ -142,7 +142,9 @@ class Inspection(DocumentView["CompilationDocument"]):
     def target(self, name: str) -> Program:
         """The StableHLO of the program for GPUs ("cuda:sm_90"), as XLA's compiler for them would be given it; `on("h100")` has what
         that makes of it. Raises ValueError for other targets, NotImplementedError for programs that only the CPU can run."""
-        return Program(observe.target_text(self._row, name))
+        from jitscope_scope.targets.target_modules import target_text
+
+        return Program(target_text(self._row, name))
 
     def on(self, target: str) -> OnTarget:
         """The program compiled for a chip that is not here ("h100", "v5e:4x4", the path of a text proto; `jitscope.targets()` lists what is

@@ -14,6 +14,7 @@ from jitscope_scope import jaxwatch, observe, targets as compiling
 from jitscope_scope.observe.fusion import Kernels
 from jitscope_scope.targets.beside import Beside, of_cpu, of_target, targets_document
 from jitscope_scope.targets.helper import CompilerLost
+from jitscope_scope.targets.target_modules import target_text
 from jitscope_widgets.words import reason
 
 from . import output
@@ -238,7 +239,7 @@ def show_for(row: observe.Row, asked: str, part: Part = "") -> None:
             _show(row, one, part)
         for name in wanted:
             if isinstance(name, str) and name != "cpu":
-                output.show_text(observe.target_text(row, name))
+                output.show_text(target_text(row, name))
 
 
 def _show_beside(row: observe.Row, made: Sequence[OnTarget | str]) -> None:

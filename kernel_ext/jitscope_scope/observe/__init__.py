@@ -37,7 +37,6 @@ if _TYPE_CHECKING:  # what is loaded late, for editors and type checkers
     )
     from .sharding import sharding_document as sharding_document
     from .stopped import stopped_document as stopped_document
-    from .targets import target_text as target_text
     from .timing import measure_steady as measure_steady
 else:
     _late(
@@ -53,7 +52,6 @@ else:
             ".recompiling.cards": "explanation loud recompilations_document",
             ".sharding": "sharding_document",
             ".stopped": "stopped_document",
-            ".targets": "target_text",
             ".timing": "measure_steady",
         },
     )
