@@ -26,7 +26,7 @@ from jitscope_scope.advise.run.misses import missed
 from jitscope_scope.advise.run.programs import of_program
 from jitscope_scope.advise.run.redefined import kept
 from jitscope_scope.advise.watch import NoticeCollector, Watch
-from jitscope_scope.source_code.edits import Span
+from jitscope_scope.source_code.edits import Edit, Span
 from jitscope_scope.source_code.names import imported_in
 
 
@@ -349,7 +349,7 @@ def _look(cells: tuple[tuple[str, str], ...]) -> tuple[tuple[int, Diagnostic], .
 def _span_typed(cell: Cell, span: Span) -> Span:
     """A stretch of a cell's Python in the cell's text."""
     python = python_of(cell.text)
-    (found,) = shifted([(*span, "")], python.shifts if python else ())
+    (found,) = shifted([Edit(span, "").parts], python.shifts if python else ())
     return Span(*found[:4])
 
 

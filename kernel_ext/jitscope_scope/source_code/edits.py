@@ -47,7 +47,8 @@ class Edit:
     @property
     def parts(self) -> tuple[int, int, int, int, str]:
         """As plain numbers and the text."""
-        return (*self.span, self.text)
+        line, column, end_line, end_column = self.span
+        return line, column, end_line, end_column, self.text
 
 
 def applied(text: str, edits: Iterable[Edit]) -> str:
