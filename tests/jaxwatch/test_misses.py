@@ -41,6 +41,7 @@ INDICES = {
     "lax.dynamic_slice(x, (2,), (3,))": "The window 2:5 is outside of axis 0, which has size 3: it is moved until it fits, whatever the arguments are.",
     "jnp.take(x, 7)": "Index 7 is outside of axis 0, which has size 3: NaN (of whole numbers the least or the largest) is read, whatever the "
     "arguments are.",
+    "(lambda at: (at(x, -1), at(x, 5)))(jax.jit(lambda x, i: x[i]))": "Index 5 is outside of axis 0, which has size 3: the element at the edge is read, whatever the arguments are.",
     "x.at[4].get(mode='fill')": "",
     "jnp.take(x, 7, mode='clip')": "",
     "(x[2], x[-1], x[-3], x[2:9], x[5:], x.at[-1].add(2.0), m[0, -3])": "",
