@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from jitscope.core.words import counted
 
@@ -16,10 +16,7 @@ if TYPE_CHECKING:
     from jitscope_widgets.documents.machine import Mix
 
 
-_ORDER: tuple[Class, ...] = (
-    "fused multiply-add", "float arithmetic", "vector integer", "integer", "bitwise", "compare", "convert", "move", "branch",
-    "call", "other",
-)  # fmt: skip
+_ORDER: tuple[Class, ...] = get_args(Class)
 
 
 def mix_of(machine: str, instructions: Iterable[Instruction]) -> Mix:
@@ -59,15 +56,7 @@ def _vectors(machine: str, instructions: Sequence[Instruction]) -> tuple[int | N
     return most, f"{most // size} × {name}"
 
 
-_SAID = {
-    "fused multiply-add": "fused multiply-add",
-    "float arithmetic": "float arithmetic",
-    "vector integer": "vector integer",
-    "integer": "integer",
-    "compare": "compare",
-    "convert": "convert",
-    "call": "call",
-}
+_TOLD = tuple(what for what in _ORDER if what not in ("bitwise", "move", "branch", "other"))
 
 
 def sentence_of(mix: Mix) -> str:
@@ -75,8 +64,8 @@ def sentence_of(mix: Mix) -> str:
     read memory, 4 write it`"""
     width = f" on vectors of {mix['bits']} bits" if mix["bits"] else ""
     lanes = f" ({mix['lanes']})" if mix["lanes"] else ""
-    parts = [f"{mix['counts'][what]} {said}" for what, said in _SAID.items() if mix["counts"].get(what)]
-    rest = mix["total"] - sum(mix["counts"].get(what, 0) for what in _SAID)
+    parts = [f"{mix['counts'][what]} {what}" for what in _TOLD if mix["counts"].get(what)]
+    rest = mix["total"] - sum(mix["counts"].get(what, 0) for what in _TOLD)
     parts += [f"{rest} moves, jumps and the like"] if parts and rest else []
     works = f": {', '.join(parts)}" if parts else ""
     return (

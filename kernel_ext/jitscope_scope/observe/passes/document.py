@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, cast, get_args
 
 from jitscope.core import words
 from jitscope.xla import hlo_module, progress
@@ -130,19 +130,13 @@ def _state(state: State, before: State | None, changes: Sequence[Change], rows: 
     }
 
 
-_SAID: dict[Kind, str] = {
-    "removed": "removed",
-    "added": "added",
-    "changed": "changed",
-    "rewired": "given other operands",
-    "fused": "fused",
-    "moved": "moved",
-}
+_SAID: dict[Kind, str] = {"rewired": "given other operands"}
+"""How a kind of change is told that is not told by its name."""
 
 
 def _sentence(counted: Tally) -> str:
     """`3 operations added, 12 fused, 1 copied into another kernel; 2 fusions made`"""
-    parts = [f"{counted.of[kind]:,} {said}" for kind, said in _SAID.items() if counted.of.get(kind)]
+    parts = [f"{counted.of[kind]:,} {_SAID.get(kind, kind)}" for kind in get_args(Kind) if counted.of.get(kind)]
     parts += [f"{counted.copied:,} copied into another kernel"] if counted.copied else []
     if parts:
         number, _, rest = parts[0].partition(" ")
