@@ -120,7 +120,7 @@ def _state(state: State, before: State | None, changes: Sequence[Change], rows: 
         "kernels": state.kernels(),
         "flops": quantity(cost.get("flops"), "flop", "modelled", note),
         "bytes": quantity(cost.get("bytes accessed"), "B", "modelled", note),
-        "counts": cast("ChangeCounts", {kind: counted.of.get(kind, 0) for kind in _SAID}),
+        "counts": cast("ChangeCounts", {kind: counted.of.get(kind, 0) for kind in get_args(Kind)}),
         "sentence": _sentence(counted),
         "rows": [_row(change) for change in shown_rows],
         "left_out": len(told) - len(shown_rows),
