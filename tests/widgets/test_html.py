@@ -13,7 +13,7 @@ from jitscope_widgets import html, validate
 from jitscope_widgets.envelope import pack, unpack
 from jitscope_widgets.html import allowance
 from tests.extent import one_in
-from tests.widgets import documents as made
+from tests.widgets import documents as made, machine_documents
 from tests.widgets.markup import Markup, check_still, font_sizes
 from tests.widgets.strategies import NASTY, documents, patient
 
@@ -214,6 +214,19 @@ def test_the_source_stays_in_a_small_output(limit: int) -> None:
     said = _said(check_still(shown))
     lines = document["compilations"][0]["source"]["functions"][0]["lines"]
     assert lines and all(line.strip() in said for line in lines)
+
+
+def test_instruments_with_much_to_say_leave_room_for_the_program() -> None:
+    """The sentences of 200 functions of machine code are longer than all that the output may have."""
+    document = made.layer_compilation()
+    machine = machine_documents.machine()
+    machine["functions"] = [
+        function | {"name": f"{function['name']}.{at}"} for at in range(100) for function in machine["functions"]
+    ]
+    shown = html(document | {"instruments": {"machine": machine}}, limit=60_000)
+    assert len(shown.encode()) <= 60_000
+    assert "The graph is left out" not in shown and "The source is left out" not in shown
+    assert "The rest is left out here to keep the saved output small" in shown
 
 
 def test_when_nothing_else_helps_the_still_view_is_kept() -> None:

@@ -20,6 +20,7 @@ from .views import has_view
 from .words import Document, plural
 
 
+_MOST_FIXED = 6000  # bytes that what cannot be shortened in an instrument's pane may take
 _MOST_LINES = 4000  # of a program; more would be laid out only to be left out
 
 
@@ -47,10 +48,22 @@ def compilation_pieces(compilation: Document) -> Iterator[str | Part]:
     total = show(compilation["timing"]["total"])
     yield from _pane("Timing", total, lambda: pane(timing_of(compilation)))
     for name, found in compilation.get("instruments", {}).items():
-        yield from _pane(title_of(name), "", lambda found=found: pane(found, compilation["graph"]))
+        yield from _pane(title_of(name), "", lambda found=found: _instrument(found, compilation["graph"]))
     label = f"Recompiles ({count})" if count else "Recompiles"
     yield from _pane(label, "" if count else "none", lambda: pane(compilation["recompilations"]))
     yield from _pane("Jaxpr", "", lambda: _jaxpr(compilation))
+
+
+def _instrument(found: Document, program: Document) -> Pieces:
+    """The pane of an instrument; of one whose sentences alone would take the room of the program, all or its first sentence."""
+    pieces = pane(found, program)
+    if sum(len(one) if isinstance(one, str) else one.size_of(len(one.forms) - 1) for one in pieces) <= _MOST_FIXED:
+        return pieces
+    first = parts_of(found)[:1] if has_view(found["kind"]) else ()
+    head = "".join(one if isinstance(one, str) else one.text for one in as_html(first))
+    rest = said("The rest is left out here to keep the saved output small; the live view shows it.")
+    whole = lambda: "".join(one if isinstance(one, str) else one.text for one in pieces)
+    return [part(title_of(found["kind"]).lower(), whole, lambda: head + rest)]
 
 
 def _laid_over(graph: Document) -> Pieces:
