@@ -14,10 +14,12 @@ if TYPE_CHECKING:
     from typing import NamedTuple as NamedTuple
 else:
     import functools
+    import sys
     from collections import namedtuple
     from types import FunctionType
 
     _Field = type(namedtuple("_One", "field").field)
+    _UNKNOWN_FIELD = TypeError if sys.version_info >= (3, 13) else ValueError  # as Python's
 
     class _NamedTupleType(type):
         def __new__(cls, name, bases, namespace):
@@ -60,7 +62,7 @@ else:
         def _replace(self, /, **changes):
             made = self._make(map(changes.pop, self._fields, self))
             if changes:
-                raise TypeError(f"Got unexpected field names: {list(changes)!r}")
+                raise _UNKNOWN_FIELD(f"Got unexpected field names: {list(changes)!r}")
             return made
 
         __replace__ = _replace
