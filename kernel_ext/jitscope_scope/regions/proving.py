@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import contextlib
+import gc
 import io
 import math
 import pickle
@@ -374,7 +375,7 @@ def _no_longer_than(limit: float, error: Exception, computing: bool = False) -> 
     is the main thread."""
 
     def ended(number: int, frame: FrameType | None) -> None:
-        if not _starts_a_thread(frame):
+        if not _goes_unheard(frame):
             raise error
         signal.setitimer(timer, SOON)
 
@@ -393,9 +394,10 @@ def _no_longer_than(limit: float, error: Exception, computing: bool = False) -> 
         signal.signal(number, before)
 
 
-def _starts_a_thread(frame: FrameType | None) -> bool:
-    """Whether a thread is being started, which takes what is raised there for a thread that did not start, and may be wrong."""
-    while frame is not None and frame.f_code is not threading.Thread.start.__code__:
+def _goes_unheard(frame: FrameType | None) -> bool:
+    """Whether what is raised here is lost, in what the collector of garbage calls, or taken for a thread that did not start, and may be wrong."""
+    called = {c.__code__ for c in gc.callbacks if isinstance(c, FunctionType)} | {threading.Thread.start.__code__}
+    while frame is not None and frame.f_code not in called and frame.f_code.co_name != "__del__":
         frame = frame.f_back
     return frame is not None
 

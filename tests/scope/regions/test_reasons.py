@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import math
 import signal
 import sys
@@ -297,3 +298,19 @@ def test_a_statement_is_told_once_where_a_part_of_it_is_compiled(monkeypatch) ->
     assert (region.line, region.end_line, region.verdict) == (1, 4, "compile")
     assert region.reason.startswith("lines 2 to 3 in it: no effect seen in this run")
     assert [(c.line, c.why) for c in region.cuts] == [(4, "input or output")]
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the system has no alarms")
+def test_time_is_up_after_what_the_collector_calls() -> None:
+    def called(phase: str, told: object) -> None:
+        if phase == "start":
+            signal.raise_signal(signal.SIGALRM)
+
+    gc.callbacks.append(called)
+    try:
+        with pytest.raises(TimeoutError), proving._no_longer_than(1e6, TimeoutError()):
+            gc.collect()
+            while True:
+                math.cos(1.0)
+    finally:
+        gc.callbacks.remove(called)
