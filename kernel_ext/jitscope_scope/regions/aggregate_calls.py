@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from types import FunctionType
 
 from . import naming, words
-from .aggregate_state import State
+from .aggregate_expressions import Expressions
 from .counted_dicts import as_lists
 from .functions import definition_of
 from .returns import at_the_end
@@ -24,7 +24,7 @@ _NEVER = (
 )
 
 
-class Calls(State):
+class Calls(Expressions):
     """The part of `AggregateReplacement` that writes calls."""
 
     def call(self, node: ast.Call, scope: Scope) -> Part:

@@ -8,105 +8,17 @@ import ast
 import copy
 from collections.abc import Callable, Iterable
 
-import numpy as np
-
 from . import naming
 from .aggregate_calls import Calls
-from .aggregate_expressions import Expressions
+from .aggregate_state import NeedsCopies
 from .parts import placed_at
 from .structures import Box, Function, InWholes, Known, Leaf, Part, PickedByValue, Scope, may_store
 
 
-LONGEST = 600
-"""More statements than this are not written out."""
-
-
-class NeedsCopies(Exception):
-    """Raised where a name would be bound again that still stands for a part of something else: parts are then copied when they are given
-    a second name."""
-
-
-class AggregateReplacement(Calls, Expressions):
+class AggregateReplacement(Calls):
     """Writes statements; `copies` says whether parts are copied when they are given a second name."""
 
-    # What is written ---------------------------------------------------------------------------------------------
-
-    def emit(self, s: ast.stmt) -> None:
-        self.total += 1
-        if self.quiet or self.total > LONGEST * 8 or len(self.out) > LONGEST:
-            raise InWholes("an expression acts on an object")
-        assert self.at is not None
-        self.out.append(placed_at(s, self.at))
-
-    def assign(self, names: list[str], values: list[ast.expr]) -> None:
-        """Binds names, all at once where one's value reads another one."""
-        pairs = [(n, v) for n, v in zip(names, values, strict=True) if not (isinstance(v, ast.Name) and v.id == n)]
-        if not pairs:
-            return
-        for n, _ in pairs:
-            self._is_free(n)
-        reads = naming.loaded([v for _, v in pairs[1:]])
-        if len(pairs) > 1 and reads & {n for n, _ in pairs}:
-            targets = ast.Tuple([ast.Name(n, ast.Store()) for n, _ in pairs], ast.Store())
-            self.emit(ast.Assign([targets], ast.Tuple([v for _, v in pairs], ast.Load())))
-            return
-        for n, v in pairs:
-            self.emit(ast.Assign([ast.Name(n, ast.Store())], v))
-
-    def _is_free(self, name: str) -> None:
-        holders = [h for h in self._holders() for k, p in h.items() if p == Leaf(name)]
-        if len(holders) > 1:
-            raise NeedsCopies if not self.copies else InWholes(f"`{name}` stands for a part of two things")
-
-    def _holders(self) -> Iterable[dict[object, Part]]:
-        found: dict[int, dict[object, Part]] = {}
-
-        def walk(parts: dict[object, Part]) -> None:
-            if id(parts) in found:
-                return
-            found[id(parts)] = parts
-            for p in parts.values():
-                if isinstance(p, Box):
-                    walk(p.parts)
-                if isinstance(p, Function) and p.owner is not None:
-                    walk(p.owner.parts)
-
-        for scope in self.scopes:
-            walk(scope.names)  # type: ignore[arg-type]
-        for box in self.roots.boxes.values():
-            walk(box.parts)
-        return found.values()
-
-    # Binding -----------------------------------------------------------------------------------------------------
-
-    def store(self, holder: dict[object, Part], key: object, part: Part, path: str) -> None:
-        """Has a key of a scope or a box stand for a part; `path` names it."""
-        names: list[str] = []
-        values: list[ast.expr] = []
-        new = self._named(holder.get(key), part, path, names, values)
-        self.assign(names, values)
-        holder[key] = new
-
-    def _named(self, old: Part | None, part: Part, path: str, names: list[str], values: list[ast.expr]) -> Part:
-        if isinstance(part, Box):
-            if part.name is not None:
-                if not self.copies or (isinstance(old, Box) and old is part):
-                    return part
-                part.fixed = part.changes
-                part = Box(part.of, dict(part.parts), fixed=part.changes, source=part)
-            before = old.parts if isinstance(old, Box) and old.of is part.of and old.text is None else {}
-            part.name = path
-            for k, p in part.parts.items():
-                part.parts[k] = self._named(before.get(k), p, f"{path}[{k!r}]", names, values)
-            return part
-        if isinstance(part, Function) or (
-            isinstance(part, Known) and (part.value is None or isinstance(part.value, str))
-        ):
-            return part
-        name = old.name if isinstance(old, Leaf) else self.roots.name(path)
-        names.append(name)
-        values.append(self.text(part))
-        return Leaf(name)
+    # Binding ---------------------------------------------------------------------------------------------------
 
     def bind(self, target: ast.expr, part: Part, scope: Scope) -> None:
         """What an assignment to a target does."""
@@ -189,11 +101,6 @@ class AggregateReplacement(Calls, Expressions):
         self.emit(ast.Assign([ast.Tuple([ast.Name(n, ast.Store()) for n in fresh], ast.Store())], self.text(part)))
         for t, n in zip(targets, fresh, strict=True):
             self.bind(t, Leaf(n), scope)
-
-    def changed(self, box: Box) -> None:
-        if box.fixed or not box.changes:
-            raise InWholes("what has a second name is changed")
-        box.touched = True
 
     # Statements --------------------------------------------------------------------------------------------------
 
@@ -280,18 +187,6 @@ class AggregateReplacement(Calls, Expressions):
             target = ast.Name(old.name, ast.Store())
         assert target is not None
         self.emit(ast.AugAssign(target, s.op, value))
-
-    def rebinds(self, body: list[ast.stmt], name: str, part: Part) -> bool:
-        """Whether statements bind a name again that stands for this part: adding to an array is no new binding."""
-        if name not in naming.bound(body):
-            return False
-        given = [t for s in naming.statements(body) if not isinstance(s, ast.AugAssign) for t in naming.targets_of(s)]
-        anew = any(isinstance(t, ast.Name) and t.id == name for t in given)
-        return anew or not isinstance(part, Leaf) or not self._is_array(part)
-
-    def _is_array(self, leaf: Leaf) -> bool:
-        """Whether a name stands for an array, which is added to in place, whatever other names it has."""
-        return isinstance(self.roots.values.get(leaf.name), np.ndarray)
 
     def _if(self, s: ast.If, scope: Scope) -> bool:
         test = self.ev(s.test, scope)

@@ -4,57 +4,24 @@ row, so that the place of each in the list is known."""
 from __future__ import annotations
 
 import ast
-import copy
-from collections.abc import Iterator
 
 from . import naming
-from .parts import placed_at
+from .parts import PairSplitter, blocks, placed_at, visited
 
 
 def as_lists(body: list[ast.stmt]) -> list[ast.stmt]:
     """The statements of a function with lists in place of such dicts; the same where there are none."""
     if not any(isinstance(n, ast.Dict) for s in body for n in ast.walk(s)):
         return body
-    new = _apart(copy.deepcopy(body))
-    for block in _blocks(new):
+    new = visited(PairSplitter(ast.Dict, all), body)
+    for block in blocks(new):
         for name in [s.targets[0].id for s in block if _makes(s)]:  # type: ignore[attr-defined]
             _replace(name, block, new)
     return new
 
 
-def _apart(body: list[ast.stmt]) -> list[ast.stmt]:
-    """`h, out = {}, {}` as two statements."""
-    done: list[ast.stmt] = []
-    for s in body:
-        match s:
-            case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=parts)) if (
-                len(names) == len(parts) and all(map(_is_dict, parts)) and not naming.bound([s]) & naming.loaded(parts)
-            ):
-                done += [placed_at(ast.Assign([n], p), s) for n, p in zip(names, parts, strict=True)]
-                continue
-        for block in _inside(s):
-            block[:] = _apart(block)
-        done.append(s)
-    return done
-
-
-def _is_dict(node: ast.expr) -> bool:
-    return isinstance(node, ast.Dict)
-
-
-def _inside(s: ast.stmt) -> Iterator[list[ast.stmt]]:
-    yield from (b for part in ("body", "orelse") if isinstance(b := getattr(s, part, None), list))
-
-
-def _blocks(body: list[ast.stmt]) -> Iterator[list[ast.stmt]]:
-    yield body
-    for s in body:
-        for block in _inside(s):
-            yield from _blocks(block)
-
-
 def _makes(s: ast.stmt) -> bool:
-    return isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Name) and _is_dict(s.value)
+    return isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Name) and isinstance(s.value, ast.Dict)
 
 
 def _replace(name: str, block: list[ast.stmt], whole: list[ast.stmt]) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from . import growing, naming
-from .parts import placed_at
+from .parts import placed_at, visited
 
 
 def beside(body: naming.Statements, values: dict[str, object]) -> tuple[tuple[ast.stmt, ...], dict[str, str]]:
@@ -38,11 +38,7 @@ def beside(body: naming.Statements, values: dict[str, object]) -> tuple[tuple[as
             found[f"length_of_{name}"], values[f"length_of_{name}"] = f"len({name})", len(whole)
     if not found:
         return tuple(body), {}
-    new: list[ast.stmt] = []
-    for s in body:
-        one = _EndReader(read, found).visit(copy.deepcopy(s))
-        new += one if isinstance(one, list) else [one]
-    return tuple(new), found
+    return tuple(visited(_EndReader(read, found), body)), found
 
 
 def _is_end(node: ast.AST, name: str) -> bool:

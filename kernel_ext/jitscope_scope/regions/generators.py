@@ -14,7 +14,7 @@ from . import naming, words
 from .functions import Definitions, definition_of
 from .inlined_calls import given_to
 from .objects_apart import with_first_turn
-from .parts import Renamed, placed_at
+from .parts import Renamed, placed_at, visited
 from .stand_ins import StandIns
 from .watching import Visit
 
@@ -96,7 +96,7 @@ class _Writer:
         start = [ast.Assign([ast.Name(names[n], ast.Store())], v) for n, v in given.items() if n in names]
         body = [Renamed(names | same).visit(copy.deepcopy(s)) for s in node.body]
         lines = [placed_at(s, loop) for s in [*start, *body]]
-        return [t for s in lines for t in _Yields(loop).block(s)]
+        return visited(_Yields(loop), lines)
 
     def _free(self, name: str) -> str:
         while name in self.taken:
@@ -111,10 +111,6 @@ class _Yields(ast.NodeTransformer):
 
     def __init__(self, loop: ast.For) -> None:
         self.loop = loop
-
-    def block(self, s: ast.stmt) -> list[ast.stmt]:
-        new = self.visit(s)
-        return new if isinstance(new, list) else [new]
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST | list[ast.stmt]:
         if not isinstance(node.value, ast.Yield) or node.value.value is None:

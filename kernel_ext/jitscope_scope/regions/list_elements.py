@@ -1,17 +1,16 @@
-"""Lists of whole numbers that a region makes: whether their elements stay within 64 bits."""
+"""Lists of whole numbers that a region makes, or stores into: whether their elements stay within 64 bits."""
 
 from __future__ import annotations
 
 import ast
-import copy
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import numpy as np
 
 from . import naming
 from .answers import CannotCompile
 from .bounds import Bounds
-from .parts import placed_at
+from .parts import placed_at, visited
 from .watching import Visit
 
 
@@ -28,19 +27,26 @@ def of_copy(value: ast.expr) -> ast.expr:
 
 
 def in_elements(
-    found: Mapping[str, str], body: naming.Statements, visit: Visit
-) -> tuple[naming.Statements, dict[str, object]]:
-    """The region with any element of each list as one number, `x[]`, and the values that these have before."""
-    empty = {n for n, v in visit.values.items() if type(v) is list and not v}
-    inside = [t for s in body for t in _Elements({n: f"{n}[]" for n in found}, empty).written(copy.deepcopy(s))]
-    return tuple(inside), {**visit.values, **{f"{n}[]": visit.values[n] for n in found if n in visit.values}}
+    found: Collection[str], body: naming.Statements, values: Mapping[str, object]
+) -> tuple[naming.Statements, Mapping[str, object]]:
+    """The region with any element of each list, or table of lists, as one number, `x[]`, and the values that these have before."""
+    if not found:
+        return body, values
+    empty = {n for n, v in values.items() if type(v) is list and not v}
+    inside = visited(_Elements({n: f"{n}[]" for n in found}, empty), body)
+    return tuple(inside), {**values, **{f"{n}[]": _flat(values[n]) for n in found if n in values}}
 
 
-def bounded(found: Mapping[str, str], body: naming.Statements, values: Mapping[str, object], visit: Visit) -> None:
+def _flat(value: object) -> object:
+    """The elements of a list, or of a table of lists."""
+    return np.ravel(np.array(value, object)).tolist() if isinstance(value, list) else value
+
+
+def bounded(found: Collection[str], body: naming.Statements, values: Mapping[str, object], visit: Visit) -> None:
     """Raises CannotCompile where whole numbers without a bound are kept in one of the lists. `body` has elements as numbers."""
     bounds = Bounds(body, values, visit.after, visit.held)
     whole = [n for n in found if np.asarray(visit.after[n]).dtype.kind == "i"]
-    for n in (n for n in whole if any(type(v) is int for v in visit.after[n])):  # type: ignore[attr-defined]
+    for n in (n for n in whole if any(type(v) is int for v in _flat(visit.after[n]))):  # type: ignore[attr-defined]
         if not bounds.stays(f"{n}[]") and not bounds.adds(f"{n}[]"):
             n = n.removeprefix("whole_of_")
             said = f"`{n}` holds Python whole numbers, which have no bound; compiled ones wrap around"
@@ -53,10 +59,6 @@ class _Elements(ast.NodeTransformer):
 
     def __init__(self, elements: Mapping[str, str], empty: set[str]) -> None:
         self.elements, self.empty = elements, empty
-
-    def written(self, s: ast.stmt) -> list[ast.stmt]:
-        one = self.visit(s)
-        return one if isinstance(one, list) else [one]
 
     def visit_Assign(self, node: ast.Assign) -> ast.AST | list[ast.stmt]:
         self.generic_visit(node)
@@ -94,8 +96,8 @@ class _Elements(ast.NodeTransformer):
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         self.generic_visit(node)
-        if isinstance(node.value, ast.Name) and node.value.id in self.elements:
-            return ast.copy_location(ast.Name(self.elements[node.value.id], node.ctx), node)
+        if isinstance(node.value, ast.Name) and (name := node.value.id.removesuffix("[]")) in self.elements:
+            return ast.copy_location(ast.Name(self.elements[name], node.ctx), node)
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.AST:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -14,7 +14,7 @@ from . import growing, list_buffers, naming
 from .bounds import Bounds
 from .expressions import OF_LISTS
 from .list_elements import bounded, in_elements, of_copy
-from .parts import Renamed, numpy_in, placed_at
+from .parts import PairSplitter, Renamed, blocks, numpy_in, placed_at, visited
 from .watching import Visit
 
 
@@ -61,7 +61,7 @@ class MadeLists:
 def as_arrays(body: naming.Statements, visit: Visit, values: dict[str, object]) -> MadeLists:
     """The region with arrays in place of the lists that it makes. `values`, seen before, get NumPy if they have it not."""
     whole = body
-    body = tuple(t for s in body for t in _Splitter().written(copy.deepcopy(s)))
+    body = tuple(visited(PairSplitter(ast.List, any), body))
     longer = _longer(body, visit)
     for n, first in longer.items():
         body, visit = _as_made(n, first, body, visit)
@@ -73,10 +73,10 @@ def as_arrays(body: naming.Statements, visit: Visit, values: dict[str, object]) 
     grown = {n: g for n in found if (g := _growth(n, body, visit)) is not None}
     if not found:
         return MadeLists(whole, visit)
-    inside, elements = in_elements(found, body, visit)
+    inside, elements = in_elements(found, body, visit.values)
     bounded(found, inside, elements, visit)
     writer = _Writer(found, grown, visit, numpy_in(values), Bounds(body, visit.values, visit.after, visit.held))
-    new = [t for s in body for t in writer.written(copy.deepcopy(s))]
+    new = visited(writer, body)
     given = {n: f"numpy.asarray({n})" for n in found if type(visit.values.get(n)) is list}
     given |= {n: _of_same(n, np.asarray(visit.after[f"whole_of_{n}"])) for n in longer if f"whole_of_{n}" in found}
     values |= {n: eval(t, {"numpy": np, n: visit.values[n]}) for n, t in given.items()}
@@ -128,7 +128,7 @@ def _kept_in(name: str, body: naming.Statements) -> list[str]:
 
 def _done_when_kept(name: str, body: naming.Statements) -> bool:
     """Whether the list is appended to another one in the block in which it is made, and not changed any more after that."""
-    for block in _blocks(body):
+    for block in blocks([*body]):
         places = [
             k
             for k, s in enumerate(block)
@@ -276,9 +276,10 @@ def _appended(node: ast.AST) -> str:
 def _growth(name: str, body: naming.Statements, visit: Visit) -> _Growth | None:
     """How a list grows: after the one statement that makes it, in the same block, by a number of elements that is known; None otherwise."""
     calls = [n for s in body for n in ast.walk(s) if isinstance(n, ast.Call) and _is_append(n, name)]
+    whole = [*body]
     made = [
         (block, k)
-        for block in _blocks(body)
+        for block in blocks(whole)
         for k, s in enumerate(block)
         if isinstance(s, ast.Assign) and ast.unparse(s.targets[0]) == name
     ]
@@ -287,7 +288,7 @@ def _growth(name: str, body: naming.Statements, visit: Visit) -> _Growth | None:
     if len(made) != 1 or not isinstance(made[0][0][made[0][1]].value, ast.List):  # type: ignore[attr-defined]
         return None
     block, k = made[0]
-    if block is body and not name.startswith("whole_of_"):
+    if block is whole and not name.startswith("whole_of_"):
         return None
     later = [s for s in block[k + 1 :] if any(n is c for n in ast.walk(s) for c in calls)]
     sizes = [_added(s, name, naming.bound(body) | naming.stored_into(body), visit) for s in later]
@@ -337,33 +338,6 @@ def _keeps_arrays(calls: list[ast.Call], body: naming.Statements, after: object)
     return any(naming.root_of(c.args[0]) in naming.stored_into(body) | added for c in calls)
 
 
-def _blocks(body: naming.Statements) -> Iterator[naming.Statements]:
-    yield body
-    for s in body:
-        for part in ("body", "orelse"):
-            if inner := getattr(s, part, None):
-                yield from _blocks(inner)
-
-
-class _Splitter(ast.NodeTransformer):
-    """`y, ys = 1.0, []` as two statements."""
-
-    def written(self, s: ast.stmt) -> list[ast.stmt]:
-        one = self.visit(s)
-        return one if isinstance(one, list) else [one]
-
-    def visit_Assign(self, node: ast.Assign) -> ast.AST | list[ast.stmt]:
-        match node:
-            case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=parts)) if (
-                len(targets) == len(parts)
-                and any(isinstance(p, ast.List) for p in parts)
-                and all(isinstance(t, ast.Name) for t in targets)
-                and not naming.bound([node]) & naming.loaded(parts)
-            ):
-                return [placed_at(ast.Assign([t], p), node) for t, p in zip(targets, parts, strict=True)]
-        return node
-
-
 class _Writer(ast.NodeTransformer):
     def __init__(
         self, found: Mapping[str, str], grown: Mapping[str, _Growth], visit: Visit, numpy: str, bounds: Bounds
@@ -371,10 +345,6 @@ class _Writer(ast.NodeTransformer):
         self.found, self.grown, self.seen, self.numpy, self.bounds = found, grown, visit, numpy, bounds
         self.growing: set[str] = set()
         self._lines = {n: {t.lineno for t in g.growing} for n, g in grown.items()}
-
-    def written(self, s: ast.stmt) -> list[ast.stmt]:
-        one = self.visit(s)
-        return one if isinstance(one, list) else [one]
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
         if not isinstance(node, ast.stmt):

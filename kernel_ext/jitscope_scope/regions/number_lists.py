@@ -11,9 +11,7 @@ from types import FunctionType
 import numpy as np
 
 from . import naming, words
-from .answers import CannotCompile
 from .array_arguments import lists_given, value_of
-from .bounds import Bounds
 from .functions import Definitions, definition_of
 from .watching import Visit
 
@@ -180,41 +178,3 @@ def put_back(name: str, axes: int, result: str) -> list[str]:
         return [f"{name}[:] = {result}.tolist()"]
     row, new = f"row_of_{name}", f"new_of_{name}"
     return [f"for {row}, {new} in zip({name}, {result}.tolist()):", f"    {row}[:] = {new}", f"del {row}, {new}"]
-
-
-def in_elements(
-    found: Mapping[str, int], body: naming.Statements, values: Mapping[str, object]
-) -> tuple[naming.Statements, Mapping[str, object]]:
-    """The statements with any element of each list as one number, `x[]`, and the values that these have before."""
-    if not found:
-        return body, values
-    elements = {}
-    for name, axes in found.items():
-        value = values[name]
-        elements[f"{name}[]"] = value if axes == 1 or not isinstance(value, list) else [v for row in value for v in row]
-    return tuple(_Elements(found).visit(copy.deepcopy(s)) for s in body), {**values, **elements}
-
-
-def bounded(name: str, body: naming.Statements, values: Mapping[str, object], visit: Visit) -> None:
-    """Raises CannotCompile where whole numbers without a bound are stored into a list. `body` has elements as numbers."""
-    if np.asarray(visit.values[name]).dtype.kind != "i":
-        return
-    element, bounds = f"{name}[]", Bounds(body, values, visit.after, visit.held)
-    if bounds.stays(element) or bounds.adds(element):
-        return
-    stores = [s for b in body for s in ast.walk(b) if isinstance(s, ast.stmt)]
-    line = next(s.lineno for s in stores if element in {ast.unparse(t) for t in naming.targets_of(s)})
-    raise CannotCompile(
-        line, "object", f"`{name}` holds Python whole numbers, which have no bound; compiled ones wrap around"
-    )
-
-
-class _Elements(ast.NodeTransformer):
-    def __init__(self, names: Mapping[str, int]) -> None:
-        self.names = names
-
-    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
-        self.generic_visit(node)
-        if isinstance(node.value, ast.Name) and node.value.id.removesuffix("[]") in self.names:
-            return ast.copy_location(ast.Name(f"{node.value.id.removesuffix('[]')}[]", node.ctx), node)
-        return node

@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from . import naming, paths
-from .aggregate_statements import AggregateReplacement, NeedsCopies
+from .aggregate_state import NeedsCopies
+from .aggregate_statements import AggregateReplacement
 from .answers import CannotCompile
 from .draws import drawn_before, states_kept
 from .effects import Effects

@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 import copy
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
 
+from . import naming
 from .answers import CannotCompile
 from .compiled import kinds, sizes
 from .homes import Home, is_number
@@ -186,3 +187,36 @@ def replaced(node: ast.expr, call: ast.Call, value: ast.expr) -> ast.expr:
             elif isinstance(inner, list):
                 inner[:] = [value if e is call else e for e in inner]
     return node
+
+
+def visited(writer: ast.NodeTransformer, body: Iterable[ast.stmt]) -> list[ast.stmt]:
+    """Copies of statements as a writer has them: one, or several, in the place of each."""
+    new = [writer.visit(copy.deepcopy(s)) for s in body]
+    return [t for one in new for t in (one if isinstance(one, list) else [one])]
+
+
+def blocks(body: list[ast.stmt]) -> Iterator[list[ast.stmt]]:
+    """The statements, and those of each block inside of them."""
+    yield body
+    for s in body:
+        for part in ("body", "orelse"):
+            if isinstance(inner := getattr(s, part, None), list) and inner:
+                yield from blocks(inner)
+
+
+class PairSplitter(ast.NodeTransformer):
+    """`y, ys = 1.0, []` as two statements, where one of the values is of a kind, or all are."""
+
+    def __init__(self, kind: type[ast.expr], wanted: Callable[[Iterable[bool]], bool]) -> None:
+        self.kind, self.wanted = kind, wanted
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST | list[ast.stmt]:
+        match node:
+            case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=parts)) if (
+                len(targets) == len(parts)
+                and self.wanted(isinstance(p, self.kind) for p in parts)
+                and all(isinstance(t, ast.Name) for t in targets)
+                and not naming.bound([node]) & naming.loaded(parts)
+            ):
+                return [placed_at(ast.Assign([t], p), node) for t, p in zip(targets, parts, strict=True)]
+        return node

@@ -13,6 +13,7 @@ from types import CodeType, FunctionType, MappingProxyType, MethodType, ModuleTy
 import numpy as np
 
 from . import naming
+from .array_arguments import value_of
 from .descriptions import is_of_library, of_a_library, read_by
 from .homes import attributes_of, is_array, is_users_object
 
@@ -42,18 +43,10 @@ def roots_of(body: naming.Statements, values: Mapping[str, object]) -> list[str]
     modules = {n: v for n, v in found.items() if isinstance(v, ModuleType)}
     texts = {n for n, v in found.items() if n not in modules and _Walk(values).of(v) is not None}
     for n in nodes:
-        if isinstance(n, ast.Attribute) and naming.root_of(n) in modules and _reached(n.value, modules) is not None:
-            if not isinstance(_reached(n, modules), ModuleType):
+        if isinstance(n, ast.Attribute) and isinstance(value_of(n.value, modules), ModuleType):
+            if not isinstance(value_of(n, modules), ModuleType):
                 texts.add(ast.unparse(n))
     return sorted(texts)
-
-
-def _reached(node: ast.expr, modules: Mapping[str, ModuleType]) -> object:
-    """The module that an expression names, or what it has; None where that is none."""
-    if isinstance(node, ast.Name):
-        return modules.get(node.id)
-    owner = _reached(node.value, modules) if isinstance(node, ast.Attribute) else None
-    return getattr(owner, node.attr, None) if isinstance(owner, ModuleType) else None  # type: ignore[attr-defined]
 
 
 class _Walk:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from . import growing, naming, paths
 from .functions import Definitions
 from .homes import is_number
-from .parts import EditText, placed_at
+from .parts import EditText, placed_at, visited
 from .structures import fields_of
 from .watching import Visit
 
@@ -222,15 +222,12 @@ def _tuples(found: StandIns) -> StandIns:
     }
     empty: dict[str, object] = {p: [] for p in parts}
     visit = _in_place_of(visit, names, empty, empty, after, empty)
-    new: list[ast.stmt] = []
-    for s in found.body:
-        one = _AppendSplitter(names, found.visit).visit(copy.deepcopy(s))
-        new += one if isinstance(one, list) else [one]
     bind = tuple(f"{p} = []" for p in parts)
     kinds = {n: type(found.visit.after[n][-1]) for n in names}  # type: ignore[index]
     rows = {n: f"zip({', '.join(many)})" for n, many in names.items()}
     rows |= {n: f"map({kind.__name__}._make, {rows[n]})" for n, kind in kinds.items() if kind is not tuple}
     extend = tuple(f"{n}.extend({text})" for n, text in rows.items())
+    new = visited(_AppendSplitter(names, found.visit), found.body)
     return StandIns(tuple(new), visit, (*found.before, *bind), (*extend, f"del {', '.join(parts)}", *found.after))
 
 

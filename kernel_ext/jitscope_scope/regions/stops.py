@@ -1,4 +1,5 @@
-"""A loop that prints, or keeps something, in some of its turns: those turns stay Python's, and the stretches between them are compiled."""
+"""Loops that are cut where Python has something to do, or does not know how long they are: between turns that print or keep something, at the
+end of one that prints where it is left by a value or has an `else`, and a `while` loop that appends to lists, in pieces with room for so many."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from . import naming
+from . import growing, naming
 from .answers import CannotCompile
 from .effects import Effects
 from .functions import Definitions
@@ -18,6 +19,8 @@ from .watching import Visit
 
 
 Writing = Callable[[naming.Statements, Visit, "set[str]"], EditText]
+LEAST = 64
+"""Turns of a piece; more, where more elements were appended in the run that was seen."""
 
 
 def between(
@@ -43,9 +46,6 @@ def between(
     part = ast.parse(f"for {count} in range({first}, {first} + {size}): pass").body[0]
     assert isinstance(part, ast.For)
     part.body = told(rest, going) if naming.breaks(rest) else rest
-    for n in ast.walk(part):
-        if not hasattr(n, "lineno") and isinstance(n, (ast.expr, ast.stmt)):
-            ast.copy_location(n, loop)
     for n in [part, part.target, *ast.walk(part.iter)]:
         ast.copy_location(n, loop)
     given = replace(
@@ -58,9 +58,8 @@ def between(
     if not naming.breaks(rest):
         inner, out, flag = write((part,), given, after), [], []
     else:
-        start = placed_at(ast.parse(f"{going} = True").body[0], loop)
-        given = replace(given, after={**given.after, going: True}, ends={**given.ends, going: True})
-        inner, out, flag = write((start, part), given, after | {going}), [f"if not {going}: break"], [going]
+        inner = write((_set(going, True, loop), part), _with_flags(given, [going]), after | {going})
+        out, flag = [f"if not {going}: break"], [going]
     tests = " or ".join(f"({ast.unparse(s.test)})" if len(stops) > 1 else ast.unparse(s.test) for s in stops)
     ends, again, by_python = {
         "first": (stop, stop, stops),
@@ -86,6 +85,82 @@ def between(
     return replace(inner, call=tuple(call), reads=reads, said=True)
 
 
+def left(
+    body: naming.Statements, visit: Visit, live: set[str], name: str, definitions: Definitions, write: Writing
+) -> EditText | None:
+    """The region with its loop's ways out told apart by flags; None where there is nothing at its end that Python has to do. Raises
+    CannotCompile where that does more than print and keep, or the loop has no compiled form."""
+    loop = body[-1]
+    if len(body) != 1 or not isinstance(loop, (ast.For, ast.While)):
+        return None
+    exits = [s for s in loop.body if isinstance(s, ast.If) and s.body and isinstance(s.body[-1], ast.Break)]
+    told = [s for s in exits if len(s.body) > 1 and not naming.leaves(s.body[:-1])]
+    if not exits or (not told and not loop.orelse):
+        return None
+    rest = [s for s in loop.body if s not in exits]
+    if loop.orelse and (naming.breaks(rest) or any(naming.breaks([*s.body[:-1], *s.orelse]) for s in exits)):
+        return None
+    ends = exits if loop.orelse else told
+    final = ast.copy_location(ast.If(ast.Constant(True), list(loop.orelse), []), loop)
+    only_said([*told, *([final] if loop.orelse else [])], visit, definitions)
+    flags = [f"{name}_left_{k}" for k in range(1, len(ends) + 1)]
+    new = copy.deepcopy(loop)
+    new.orelse = []
+    for flag, s in zip(flags, ends, strict=True):
+        inner = new.body[loop.body.index(s)]
+        assert isinstance(inner, ast.If)
+        inner.body = [_set(flag, True, s), inner.body[-1]]
+    start = [_set(flag, False, loop) for flag in flags]
+    later = [x for s in told for x in s.body[:-1]] + list(loop.orelse)
+    edit = write((*start, new), _with_flags(visit, flags), live | naming.loaded(later) | set(flags))
+    call = list(edit.call)
+    for flag, s in zip(flags, ends, strict=True):
+        if lines := [line for x in s.body[:-1] for line in ast.unparse(x).splitlines()]:
+            call += [f"if {flag}:", *("    " + line for line in lines)]
+    if loop.orelse:
+        lines = [line for x in loop.orelse for line in ast.unparse(x).splitlines()]
+        call += [f"if not ({' or '.join(flags)}):", *("    " + line for line in lines)]
+    return replace(edit, call=(*call, f"del {', '.join(flags)}"), said=True)
+
+
+def in_pieces(
+    body: naming.Statements, visit: Visit, live: set[str], name: str, definitions: Definitions, write: Writing
+) -> EditText | None:
+    """The region with its loop as one over a range that is left by the value, gone through until it says so; None for other regions.
+    Raises CannotCompile where that has no compiled form."""
+    loop = body[-1]
+    if len(body) != 1 or not isinstance(loop, ast.While) or loop.orelse:
+        return None
+    calls = [n for n in ast.walk(loop) if growing.appends(n, visit.values)]
+    lists = {naming.root_of(n.func) for n in calls if isinstance(n, ast.Call)}
+    seen = [(visit.values.get(n), visit.after.get(n)) for n in lists if n]
+    if not lists or not all(isinstance(a, list) and isinstance(b, list) for a, b in seen):
+        return None
+    turns = max(len(b) - len(a) for a, b in seen if isinstance(a, list) and isinstance(b, list))
+    room = max(LEAST, 1 << (turns + turns // 4).bit_length())
+    going, turn = f"{name}_going", f"{name}_turn"
+    first = ast.parse(f"if not 0: {going} = False; break").body[0]
+    assert isinstance(first, ast.If) and isinstance(first.test, ast.UnaryOp)
+    placed_at(first, loop).test.operand = copy.deepcopy(loop.test)
+    part = ast.parse(f"for {turn} in range({room}): pass").body[0]
+    assert isinstance(part, ast.For)
+    placed_at(part, loop)
+    part.body = [first, *told(copy.deepcopy(loop.body), going)]
+    edit = write((_set(going, True, loop), part), _with_flags(visit, [going]), live | {going})
+    call = [f"{going} = True", f"while {going}:", *("    " + line for line in edit.call), f"del {going}"]
+    return replace(edit, call=tuple(call))
+
+
+def _set(name: str, value: bool, at: ast.stmt) -> ast.stmt:
+    return placed_at(ast.Assign([ast.Name(name, ast.Store())], ast.Constant(value)), at)
+
+
+def _with_flags(visit: Visit, names: list[str]) -> Visit:
+    """What was seen, with names of truth values that the edit makes."""
+    known = dict.fromkeys(names, False)
+    return replace(visit, after={**visit.after, **known}, ends={**visit.ends, **known})
+
+
 def _placed(stops: list[ast.If], body: list[ast.stmt], rest: list[ast.stmt], grows: bool) -> str:
     """Where the branches stand in their turns: "first" or "last", so that what else these turns do is compiled as well, or "inside". Lists
     that grow get their elements by stretches of one length."""
@@ -101,7 +176,7 @@ def told(body: list[ast.stmt], going: str) -> list[ast.stmt]:
     new: list[ast.stmt] = []
     for s in body:
         if isinstance(s, ast.Break):
-            new.append(placed_at(ast.parse(f"{going} = False").body[0], s))
+            new.append(_set(going, False, s))
         if isinstance(s, ast.If):
             s.body, s.orelse = told(s.body, going), told(s.orelse, going)
         new.append(s)

@@ -38,16 +38,15 @@ from .functions import Definitions, Functions
 from .homes import Home, home_of, is_number, shares
 from .inlined_calls import inlined
 from .library_statements import unchanged
-from .loop_ends import left
+from .list_elements import bounded, in_elements
 from .loops import indent
 from .mixtures import as_of_numpy
 from .objects_apart import taken_apart
 from .owners import parts_of_owners, where_they_are_parts
 from .parts import COMPILED, OURS, EditText, allowed_in, free_name, imports_of, numpy_in
-from .pieces import in_pieces
 from .returns import at_the_end
 from .statements import Statements
-from .stops import Writing, between
+from .stops import Writing, between, in_pieces, left
 from .views import view_again
 from .watching import Visit
 
@@ -291,10 +290,9 @@ def _translated(
             held = isinstance(values[n], (list, dict, deque))
             raise CannotCompile(body[0].lineno, "object", f"`{n}` is a {type(values[n]).__name__}", runs=held)
     fixed = [n for n in reads if words.is_static(values[n]) and n not in written_names - turns[1]]
-    counted = number_lists.in_elements(numbers, *(made_lists.elements or (body, visit.values)))
+    counted = in_elements(numbers, *(made_lists.elements or (body, visit.values)))
+    bounded(numbers.keys() & written_names, *counted, visit)
     for n in written_names:
-        if n in numbers:
-            number_lists.bounded(n, *counted, visit)
         if n not in turns[1]:
             _counts_only(n, *counted, visit)
     items = [f"rows_of_{n}" if n in in_rows else f"items_of_{n}" for n in appended]
