@@ -33,7 +33,11 @@ _OTHERWISE = frozenset(
 
 
 class _NotBefore(Exception):
-    """Raised where it depends on values whether, or from what, is drawn."""
+    """Raised where it depends on values whether, or from what, is drawn: in a node, if that is not the loop itself."""
+
+    def __init__(self, node: ast.AST | None = None) -> None:
+        super().__init__()
+        self.node = node
 
 
 @contextlib.contextmanager
@@ -109,6 +113,18 @@ def drawn_before(body: naming.Statements, visit: Visit) -> StandIns:
     return StandIns((*straight, loop), seen, tuple(lines), (f"del {', '.join(rows)}",), draws=found.drawn)
 
 
+def drawn_by_values(body: naming.Statements, visit: Visit) -> ast.Call | None:
+    """The draw of a loop that stays where it is, since values decide whether, or from what, it draws; None where there is none."""
+    found, last = _Draws(visit, naming.bound(body), naming.stored_into(body)), copy.deepcopy(body[-1])
+    try:
+        if isinstance(last, ast.For) and found.any(last):
+            found.loop(last, [])
+    except _NotBefore as reason:
+        parts = ast.walk(reason.node) if reason.node is not None else ()
+        return next((n for n in parts if isinstance(n, ast.Call) and draws(n, visit)), None)
+    return None
+
+
 class _Draws:
     """Finds the draws of a loop. `rows` has the names of the rows and what makes an array of each, `lines` are the loops of the draws alone."""
 
@@ -175,7 +191,7 @@ class _Draws:
                 ):
                     s.value = self.expression(s.value, around)
                 case _:
-                    raise _NotBefore
+                    raise _NotBefore(s)
 
     def expression(self, node: ast.expr, around: list[tuple[str, str]]) -> ast.expr:
         """The expression with elements of rows in the place of draws."""
@@ -190,9 +206,9 @@ class _Draws:
             case ast.BoolOp(values=[_, *rest]) | ast.Compare(comparators=[_, *rest]):
                 later = rest
             case ast.Lambda() | ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp() | ast.NamedExpr():
-                raise _NotBefore
-        if any(map(self.any, later)):
-            raise _NotBefore
+                raise _NotBefore(node)
+        for part in filter(self.any, later):
+            raise _NotBefore(part)
         for name, value in ast.iter_fields(node):
             if isinstance(value, ast.expr):
                 setattr(node, name, self.expression(value, around))
@@ -208,7 +224,7 @@ class _Draws:
         assert isinstance(call, ast.Call)
         given = [*call.args, *(k.value for k in call.keywords)]
         if naming.root_of(call.func) in self.changing or not all(map(self._known, given)):
-            raise _NotBefore
+            raise _NotBefore(call)
         taken = {*self.visit.values, *self.visit.after, *self.visit.around, *self.rows}
         name = next(n for k in range(1, len(taken) + 2) if (n := f"draws_{k}") not in taken)
         drawn = call.func.value if isinstance(call.func, ast.Attribute) else call.func

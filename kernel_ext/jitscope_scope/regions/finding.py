@@ -17,6 +17,7 @@ from .cells import Cell
 from .clock import Stopwatch, added, work
 from .comprehensions import as_loop
 from .differences import Differences, joined
+from .draws import drawn_by_values
 from .functions import definitions
 from .generators import written_in
 from .homes import home_of
@@ -193,6 +194,9 @@ class Watch:
         except CannotCompile as reason:
             bound = naming.line_of(place.body, reason.of) if reason.of else None
             one.edit, one.cut = None, replace(reason.cut, line=bound or reason.cut.line or line)
+            if reason.cut.why == "random" and (drawn := drawn_by_values(place.body, seen.visit)) is not None:  # type: ignore[arg-type]
+                said = f"`{ast.unparse(drawn.func)}` draws where values decide whether, or from what"
+                one.cut = replace(one.cut, line=drawn.lineno, note=said) if drawn.lineno != one.cut.line else one.cut
         except CompilesTooLong:
             total = one.eager_s * one.runs
             one.edit, one.text = (

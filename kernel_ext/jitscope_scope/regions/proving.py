@@ -23,7 +23,7 @@ import numpy as np
 
 from jitscope.backend.compiling_anew import compiling_anew
 
-from . import words
+from . import ties, words
 from .answers import CannotCompile
 from .clock import Pair, Stopwatch, of_one
 from .differences import Differences, joined, rounding_of, sensitivity
@@ -39,6 +39,8 @@ DEEPEST = 6
 """Containers in containers are looked into so deep."""
 GROWN = 0.1
 """They do, if this share of the difference comes of that."""
+TIES, LOOKED = 9, 0.5
+"""How many sets of inputs are looked through for comparisons that rounding decides, and after how many seconds no more."""
 SETS = 3
 """How many perturbed sets of inputs are tried beside the recorded one."""
 MOVED, NEAREST = 1e-3, 1e-9
@@ -66,6 +68,8 @@ _READ = frozenset(
 """Errors that say that Python asks for a value."""
 _OF_OBJECTS = frozenset(("ReadWhileItGrows", "FrozenInstanceError"))
 """Errors that say what objects do not let happen."""
+Share = Callable[[np.ndarray], np.ndarray]
+"""What each element of an array is multiplied by."""
 _TOLERANCES = frozenset("tol eps epsilon rtol atol tolerance".split())
 """Names of numbers that stay as they are: moved, a loop that stops by value may stop elsewhere for good reasons."""
 
@@ -157,9 +161,31 @@ def _proof(body: tuple[ast.stmt, ...], edit: EditText, visit: Visit, live: set[s
         run, by = _first_that_runs(near, visit.values, k)
         moved = max(moved, sensitivity(found[0].plain, [run.plain], by, edit.allowed))
         found.append(run)
+    if (close := _near(body, visit, ties.other_digits((f.plain, f.edited) for f in found))) is not None:
+        said = f"`{close[1]}` compares numbers that are equal but for rounding, which compiled code does otherwise"
+        raise CannotCompile(close[0], "differences", said)
     same = joined([f.same for f in found])
     same = replace(same, rounding=max(same.rounding, moved))
     return Proof(same, min(f.plain_s for f in found[:1]), found[0].first_s, later)
+
+
+def _near(body: tuple[ast.stmt, ...], visit: Visit, names: set[str]) -> tuple[int, str] | None:
+    """The line and the text of a comparison that reads one of these names, and compares numbers that are equal but for rounding, on the recorded values
+    or on others like these, which begin with the same ties."""
+    if (tree := ties.noted(body, names)) is None:
+        return None
+    said, noted, watch = ties.Comparisons(), compile(tree, "<region>", "exec"), Stopwatch()
+    for k in range(TIES):
+        if said.near or (k and watch.seconds() > LOOKED):
+            break
+        values = perturbed(visit.values, k, by=MOVED if k else 0.0, alike=True)
+        with contextlib.suppress(Exception), warnings.catch_warnings(), states_kept():
+            warnings.simplefilter("ignore")
+            inside = at_home(values, visit.enclosed, visit.shared)
+            values[ties.NAME] = said
+            with contextlib.redirect_stdout(io.StringIO()), _no_longer_than(LONGEST, _endless(0)):
+                exec(noted, values, inside)
+    return said.near
 
 
 class _Differs(CannotCompile):
@@ -420,11 +446,14 @@ def _first_line(error: Exception) -> str:
     )
 
 
-def perturbed(values: Mapping[str, object], seed: int, in_range: bool = False, by: float = MOVED) -> dict[str, object]:
+def perturbed(
+    values: Mapping[str, object], seed: int, in_range: bool = False, by: float = MOVED, alike: bool = False
+) -> dict[str, object]:
     """The same names with nearby values: floating numbers moved by up to a share `by`, whole numbers and truth values kept. With
-    `in_range` numbers that stand alone stay themselves, and arrays stay between their smallest and largest value."""
+    `in_range` numbers that stand alone stay themselves, and arrays stay between their smallest and largest value; with `alike` equal ones stay equal."""
     random = np.random.default_rng(seed)
-    moved = {n: v if n in _TOLERANCES else _moved(v, random, by) for n, v in snapshot(values).items()}
+    share: Share = lambda x: 1 + by * (ties.share(x, seed) if alike else random.uniform(-1, 1, x.shape))
+    moved = {n: v if n in _TOLERANCES else _moved(v, share) for n, v in snapshot(values).items()}
     return {n: _held_in(values[n], v) for n, v in moved.items()} if in_range else moved
 
 
@@ -437,19 +466,20 @@ def _held_in(value: object, moved: object) -> object:
     return moved
 
 
-def _moved(value: object, random: np.random.Generator, by: float) -> object:
+def _moved(value: object, share: Share) -> object:
     if isinstance(value, (float, np.floating)):
-        return type(value)(value * (1 + by * float(random.uniform(-1, 1))))
+        return type(value)(value * float(share(np.array(value))))
     if isinstance(value, np.ndarray) and value.dtype.kind in "fc":
-        value *= (1 + by * random.uniform(-1, 1, value.shape)).astype(value.real.dtype)
+        value *= share(value).astype(value.real.dtype)
     elif is_array(value) and data_of(value) is value and np.dtype(value.dtype).kind in "fc":  # type: ignore[attr-defined]
-        return value * (1 + by * random.uniform(-1, 1, value.shape)).astype(np.asarray(value).real.dtype)  # type: ignore[attr-defined, operator]
+        x = np.asarray(value)
+        return value * share(x).astype(x.real.dtype)  # type: ignore[operator]
     elif type(value) is list:
-        value[:] = [_moved(v, random, by) for v in value]
+        value[:] = [_moved(v, share) for v in value]
     elif type(value) is dict:
-        value.update({k: _moved(v, random, by) for k, v in value.items()})
+        value.update({k: _moved(v, share) for k, v in value.items()})
     elif is_users_object(value):
-        keep_attributes(value, {k: _moved(v, random, by) for k, v in attributes_of(value).items()})
+        keep_attributes(value, {k: _moved(v, share) for k, v in attributes_of(value).items()})
     return value
 
 

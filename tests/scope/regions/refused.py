@@ -4,6 +4,24 @@ from tests.scope.regions.programs import parsed
 
 
 CUT = parsed("""
+=== a draw in each turn, and one that a value decides about -> random @ 4
+x = 0.0; new = 1.0
+---
+for i in range(20):
+    new = 0.9 * new + 0.1 * rng.normal()
+    k = rng.integers(3)
+    if new < x or rng.random() < 0.3:
+        x = new + k
+=== a comparison of averages that begin equal -> differences
+price = 100 * np.exp(np.cumsum(0.01 * rng.normal(size=3000))); cash, shares = 1000.0, 0.0; fast = slow = price[0]
+---
+for p in price:
+    fast = 0.9 * fast + 0.1 * p
+    slow = 0.98 * slow + 0.02 * p
+    if fast > slow and shares == 0:
+        cash, shares = 0.0, cash / p
+    elif fast < slow and shares > 0:
+        cash, shares = 0.999 * shares * p, 0.0
 === draws that a value decides about -> random @ 2
 s = 0.0
 ---
