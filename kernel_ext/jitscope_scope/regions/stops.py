@@ -141,7 +141,8 @@ def in_pieces(
     going, turn = f"{name}_going", f"{name}_turn"
     first = ast.parse(f"if not 0: {going} = False; break").body[0]
     assert isinstance(first, ast.If) and isinstance(first.test, ast.UnaryOp)
-    placed_at(first, loop).test.operand = copy.deepcopy(loop.test)
+    placed_at(first, loop)
+    first.test.operand = copy.deepcopy(loop.test)
     part = ast.parse(f"for {turn} in range({room}): pass").body[0]
     assert isinstance(part, ast.For)
     placed_at(part, loop)

@@ -67,7 +67,7 @@ class _Compared(ast.NodeTransformer):
 def share(x: np.ndarray, seed: int) -> np.ndarray:
     """Numbers between -1 and 1, float64 of x's shape, that are equal where elements of x are."""
     start = np.array(0x9E3779B97F4A7C15 * seed % 2**64, np.uint64)
-    bits = np.array(x.real, np.float64, order="C").view(np.uint64) ^ start
+    bits = np.array(np.real(x), np.float64, order="C").view(np.uint64) ^ start
     for shift, times in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         bits = np.multiply(bits ^ (bits >> np.uint64(shift)), np.array([times], np.uint64)).reshape(x.shape)
     return (bits >> np.uint64(11)).astype(np.float64) / 2**52 - 1
