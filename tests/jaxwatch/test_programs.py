@@ -12,6 +12,7 @@ from jitscope.xla import hlo_module
 from jitscope_scope import jaxwatch, observe
 from jitscope_scope.jaxwatch import marks, reading
 from jitscope_scope.jaxwatch.translating import Place
+from jitscope_scope.observe.memory import memory_of
 from tests.jaxwatch import kinds, training
 from tests.jaxwatch.compilations import counted
 from tests.jaxwatch.programs import PROGRAMS
@@ -126,3 +127,31 @@ def lines_of(text):
                 file = tables["FileNames"][str(numbers["file_name_id"])].strip('"')
                 found[name[1]] = (file, numbers["line"], numbers.get("end_line", numbers["line"]))
     return found
+
+
+def test_buffers_have_the_instructions_of_the_program_that_runs():
+    """XLA names what it makes of an operation by the last part of the operation's name, so that those of a program that is compiled once
+    more for its memory are the same only where the names are."""
+
+    def loss(w, x):
+        def body(c, _):
+            for _ in range(3):
+                c = jax.numpy.tanh(c @ w)
+            return c, c.sum()
+
+        c, s = jax.lax.scan(body, x, None, length=4)
+        return (c**2).mean() + s.sum()
+
+    mark = observe.ledger().mark()
+    jaxwatch.attach()
+    try:
+        jax.jit(jax.grad(loss, argnums=(0, 1)))(np.ones((64, 64), np.float32), np.ones((4, 64), np.float32))
+    finally:
+        jaxwatch.detach()
+    row = next(row for row in observe.ledger().since(mark) if row.entry)
+    document = memory_of(row)
+    names = {
+        i.name for c in hlo_module.computations(hlo_module.optimized(row.entry.executable)) for i in c.instructions
+    }
+    assert {one["instruction"] for one in document["buffers"]} | {document["peak"]["instruction"]} <= names
+    assert {*document["curve"]["instructions"]} <= names

@@ -32,9 +32,11 @@ class Source(NamedTuple):
     options: Mapping[str, bool | int | float | str]
 
     @classmethod
-    def of(cls, entry: Any) -> Self:
-        """That of a compiled program, as a row of the ledger knows it."""
-        return cls(entry.lowered, entry.executable, entry.overrides)
+    def of(cls, entry: Any, same_names: bool = False) -> Self:
+        """That of a compiled program, as a row of the ledger knows it. `same_names`: XLA's instructions are called as in the program that
+        runs, for which another library's own names are needed; without it names of operations tell their equations."""
+        given = getattr(entry, "as_given", None) if same_names else None
+        return cls(given or entry.lowered, entry.executable, entry.overrides)
 
     def compile(self, **more: bool | int | float | str) -> Executable:
         """Compile it. Raises XlaError."""

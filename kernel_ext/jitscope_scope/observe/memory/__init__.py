@@ -29,7 +29,7 @@ def memory_of(row: Row) -> MemoryDocument:
     """The memory document of a row's program; see `memory_document`. Nothing is run. Raises Unavailable where the program is no longer
     there."""
     entry = row.needed("entry")
-    told = compiled_once_more(Source.of(entry))
+    told = compiled_once_more(Source.of(entry, same_names=True))
     after = hlo_module.computations(hlo_module.optimized(entry.executable))
     positions = row.positions()
     return memory_document(
