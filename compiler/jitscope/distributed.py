@@ -45,7 +45,7 @@ def initialize(
     Raises ValueError for what nobody says, RuntimeError where this process has computed already.
     """
     address = coordinator_address or os.environ.get("JAX_COORDINATOR_ADDRESS")
-    found = {} if cluster_detection_method == "deactivate" else detected(cluster_detection_method)
+    found = {} if cluster_detection_method == "deactivate" else cluster_settings(cluster_detection_method)
     address = address or found.get("address")
     count = found.get("count") if num_processes is None else num_processes
     number = found.get("number") if process_id is None else process_id
@@ -74,7 +74,7 @@ def shutdown() -> None:
     processes.leave()
 
 
-def detected(method: str | None = None) -> dict[str, Any]:
+def cluster_settings(method: str | None = None) -> dict[str, Any]:
     """What the variables of a cluster say: `address`, `count`, `number`. `method`: of this one alone ("slurm", "ompi", "k8s")."""
     for name, read in (("slurm", _slurm), ("ompi", _open_mpi), ("k8s", _kubernetes)):
         if method in (None, name) and (found := read()):

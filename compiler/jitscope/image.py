@@ -19,7 +19,7 @@ from .control.linear_call import linear_call
 from .core.avals import aval_of
 from .eager.functions import eager_jit
 from .lax import Precision
-from .numpy.operands import checked, lenient, one_axis, operand, operands, shape_of
+from .numpy.operands import lenient, one_axis, operand, operand_and_aval, operands, shape_of
 from .symbolic.dimension import is_static
 from .xla.cpu_tuning import RESIZED_BY_PIXELS
 
@@ -278,7 +278,7 @@ def scale_and_translate(
     "nearest", and for axes or sizes that do not fit.
     """
     shape, chosen = shape_of("scale_and_translate", shape), _method(method)
-    _, aval = checked("scale_and_translate", image)
+    _, aval = operand_and_aval("scale_and_translate", image)
     if len(shape) != aval.ndim:
         raise ValueError(
             f"scale_and_translate: the shape {shape} has another number of axes than the image, {aval.short()}"
@@ -322,7 +322,7 @@ def resize(
     the others make floats of integers. Raises ValueError for a `shape` of another length and for an unknown method.
     """
     shape, chosen = shape_of("resize", shape), _method(method)
-    _, aval = checked("resize", image)
+    _, aval = operand_and_aval("resize", image)
     if len(shape) != aval.ndim:
         raise ValueError(f"resize: the shape {shape} has another number of axes than the image, {aval.short()}")
     return _resized(image, shape, chosen, bool(antialias), precision)

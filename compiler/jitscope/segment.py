@@ -13,7 +13,7 @@ from .core import dtypes
 from .core.avals import aval_of
 from .core.trace import Tracer
 from .eager.functions import eager_jit
-from .numpy.operands import checked, integer
+from .numpy.operands import integer, operand_and_aval
 from .ops.indexing import (
     GatherScatterMode,
     ScatterDimensionNumbers,
@@ -78,7 +78,7 @@ def _segment(name: str, what: str, empty: str) -> OfSegments:
         if out_sharding is not None:
             given = (data, segment_ids, num_segments, indices_are_sorted, unique_indices, bucket_size, mode)
             return laid(out_sharding, function, *given)
-        data, ids = (jnp.asarray(checked(name, x, i)[0]) for i, x in enumerate((data, segment_ids)))
+        data, ids = (jnp.asarray(operand_and_aval(name, x, i)[0]) for i, x in enumerate((data, segment_ids)))
         if not dtypes.is_integer(ids.dtype):
             raise TypeError(f"{name}: segment_ids must be integers, not {aval_of(ids).short()}")
         if data.dtype == dtypes.bool_ and name in _ARITHMETIC:

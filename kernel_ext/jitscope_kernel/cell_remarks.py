@@ -11,10 +11,10 @@ from typing import Any
 from jitscope_scope import observe
 from jitscope_scope.advise.code.ipython import python_of
 from jitscope_scope.observe.paths_read import in_classes
-from jitscope_scope.observe.recompiling.stale import Stale, is_made_of, keeps, kept, passed, stale, traced_anew
+from jitscope_scope.observe.recompiling.stale import Stale, is_made_of, keeps, kept, pass_values, stale, traced_anew
 from jitscope_scope.source_code.tree import outside, tree_of
 
-from .eager_loops import remade
+from .eager_loops import recompilation_lines
 
 
 class CellRemarks:
@@ -30,7 +30,7 @@ class CellRemarks:
         rows = [row for row in self._ledger if row.signature is not None and _ran(row, since, text)]
         return [
             *(line for one in stale(rows) for line in self._lines(one, since, text)),
-            *remade(self._ledger.since(since)),
+            *recompilation_lines(self._ledger.since(since)),
         ]
 
     def _lines(self, one: Stale, since: observe.Mark, text: _Text) -> Iterator[str]:
@@ -52,7 +52,7 @@ class CellRemarks:
             told = told or text.gives_in_a_loop(change.name, row)
             if change.certain and told and key not in self._told:
                 self._told.add(key)
-                yield f"{kept(change, row)}. {passed(one._replace(changes=[change]))}"
+                yield f"{kept(change, row)}. {pass_values(one._replace(changes=[change]))}"
 
 
 def _ran(row: observe.Row, since: observe.Mark, text: _Text) -> bool:

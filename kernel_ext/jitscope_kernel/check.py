@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def parted(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+def split_arguments(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
     """The arguments of the command, and those behind `--` of the program that it runs."""
     at = arguments.index("--") if "--" in arguments else len(arguments)
     return list(arguments[:at]), list(arguments[at + 1 :])
@@ -89,7 +89,7 @@ def _answer_of_file(file: str, run: bool, passed: Sequence[str]) -> Answer:
     try:
         with _quietly():
             program = read(file)
-        return answered(program, run, passed)
+        return look_at(program, run, passed)
     except ProgramError as error:
         return Answer(skipped=(SkippedFile(file, None, str(error).removeprefix(f"{file} ")),))
 
@@ -105,10 +105,10 @@ def _quietly() -> Iterator[None]:
 
 def check(program: Program, run: bool = False, arguments: Sequence[str] = ()) -> list[PlacedDiagnostic]:
     """The sharp bits of a program, in its order; with `run` also those that its run shows, with these arguments if it is a file."""
-    return list(answered(program, run, arguments).found)
+    return list(look_at(program, run, arguments).found)
 
 
-def answered(program: Program, run: bool = False, arguments: Sequence[str] = ()) -> Answer:
+def look_at(program: Program, run: bool = False, arguments: Sequence[str] = ()) -> Answer:
     """All that a look at a program tells, and with `run` its run, with these arguments if it is a file."""
     every, failed = _looked(program)
     skipped = [*failed, *(SkippedFile(program.file, cell, reason) for cell, reason in program.unread)]

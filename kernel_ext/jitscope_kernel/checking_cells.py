@@ -19,7 +19,7 @@ from jitscope_scope.advise.watch import Watch
 from jitscope_scope.source_code.edits import Span
 
 from .checking_answers import ProgramEnd, SkippedFile
-from .checking_files import Ran, described, line_in
+from .checking_files import Ran, error_text, line_in
 from .own_modules import beside
 from .own_options import options_of_its_own
 
@@ -52,7 +52,7 @@ def run_cells(program: Program, looked: Sequence[Diagnostic] = ()) -> Ran:
                 watch.failed(error)
                 if number not in program.raising:
                     line = line_in(error, f"<cell {number}>")
-                    ended = ProgramEnd(program.file, number + 1, line, described(error))
+                    ended = ProgramEnd(program.file, number + 1, line, error_text(error))
                     break
             if jaxwatch.there():
                 watch.look_at_jax()

@@ -63,7 +63,7 @@ def run_file(program: Program, own: Sequence[str], looked: Sequence[Diagnostic] 
 
 def _ended(program: Program, path: str, error: BaseException) -> ProgramEnd:
     line = line_in(error, path)
-    return ProgramEnd(program.file, program.place(line)[0] if line else None, line, described(error))
+    return ProgramEnd(program.file, program.place(line)[0] if line else None, line, error_text(error))
 
 
 def line_in(error: BaseException, file: str) -> int | None:
@@ -72,7 +72,7 @@ def line_in(error: BaseException, file: str) -> int | None:
     return lines[-1] if lines else None
 
 
-def described(error: BaseException) -> str:
+def error_text(error: BaseException) -> str:
     """`ValueError: no data`"""
     if isinstance(error, SystemExit):
         return f"sys.exit({error.code!r})"

@@ -60,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = command_line()
     arguments, passed = list(sys.argv[1:] if arguments is None else arguments), []
     if arguments[:1] == ["check"]:
-        arguments, passed = check.parted(arguments)
+        arguments, passed = check.split_arguments(arguments)
     given = parser.parse_args(arguments)
     try:
         return _run(given, passed, parser)

@@ -14,7 +14,7 @@ _OFTEN = 4
 """Programs of one line from which on they are told of: as of functions that one line makes."""
 
 
-def remade(rows: Iterable[observe.Row]) -> Iterator[str]:
+def recompilation_lines(rows: Iterable[observe.Row]) -> Iterator[str]:
     """A line for each of these that was compiled several times for arguments of the same kinds."""
     found: dict[Any, list[observe.Row]] = {}
     for row in rows:

@@ -374,7 +374,7 @@ class Inspection(DocumentView["CompilationDocument"]):
         return user_calls.sentence(self._function, *self._arguments, self._row, seconds)
 
     def _measured(self) -> CompilationDocument:
-        return {**observe.measured(self._row.id, given=self._given), "graph": self.document["graph"]}
+        return {**observe.measure_row(self._row.id, given=self._given), "graph": self.document["graph"]}
 
 
 class JaxInspection(Inspection):
@@ -476,7 +476,7 @@ def _trace_jax(
     function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Any, GraphDocument]:
     try:
-        closed, jaxpr, name = jaxwatch.traced(function, args, kwargs)
+        closed, jaxpr, name = jaxwatch.trace_call(function, args, kwargs)
     except AttributeError:  # a wrapper that can only lower
         seen = look_at(function, args, kwargs)
         return seen.jaxpr, seen.document["graph"]

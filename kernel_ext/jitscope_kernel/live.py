@@ -33,7 +33,7 @@ class Live:
         spent = time.perf_counter() - start
         self._next = time.monotonic() + max(_PAUSE, spent / _SHARE)
 
-    @output.guarded("showing what was compiled again")
+    @output.never_raising("showing what was compiled again")
     def _show(self) -> None:
         document = self._document()
         if not document["cards"]:  # what is told in `%recompiles` alone: two shapes that two lines give

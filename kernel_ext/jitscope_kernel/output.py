@@ -20,7 +20,7 @@ Document = Mapping[str, Any]
 P = ParamSpec("P")
 
 
-def guarded(what: str) -> Callable[[Callable[P, None]], Callable[P, None]]:
+def never_raising(what: str) -> Callable[[Callable[P, None]], Callable[P, None]]:
     """A decorator: instead of raising, the function says that `what` failed, and why."""
 
     def decorate(function: Callable[P, None]) -> Callable[P, None]:
@@ -36,7 +36,7 @@ def guarded(what: str) -> Callable[[Callable[P, None]], Callable[P, None]]:
     return decorate
 
 
-@guarded("showing what was compiled")
+@never_raising("showing what was compiled")
 def show(document: Document, answers: Answers = SILENT) -> None:
     """One output: a live view where there is a front end, static HTML in saved notebooks, text everywhere else."""
     display(jitscope_widgets.display_bundle(document, answers), raw=True)
@@ -52,7 +52,7 @@ class Place:
         """A document without its live view: made quickly."""
         self._put({"text/html": jitscope_widgets.html(document), "text/plain": jitscope_widgets.text(document)})
 
-    @guarded("showing what was compiled")
+    @never_raising("showing what was compiled")
     def show(self, document: Document, answers: Answers = SILENT) -> None:
         """A document as `show` shows it."""
         self._put(jitscope_widgets.display_bundle(document, answers))

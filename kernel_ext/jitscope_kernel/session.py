@@ -411,7 +411,7 @@ class Session:
 
     # --- what is shown ------------------------------------------------------------------------------------------------
 
-    @output.guarded("the report on this cell")
+    @output.never_raising("the report on this cell")
     def _report(self, running: CellRun, result: Any, error: BaseException | None, stopped: Stop | None) -> None:
         hunt = running.nans.close() if running.nans is not None else None
         if not running.quiet:
@@ -473,7 +473,7 @@ class Session:
         again = observe.recompilations_document(self.ledger, "Recompilations in this session", edited)
         return {**observe.ledger_document(self.ledger), "recompilations": again}
 
-    @output.guarded("the look for sharp bits")
+    @output.never_raising("the look for sharp bits")
     def _tell(self, running: CellRun, error: BaseException | None) -> None:
         """What a `%%jit` cell steps on is part of its view; in a terminal, where nothing can be marked, that of others is told below;
         everywhere, what a function that was called keeps of what was defined again."""
@@ -526,7 +526,7 @@ class Session:
             return {**found, "recompilations": cards.get(found["id"], found["recompilations"])}
 
         return Answers(
-            measure=lambda program: told(observe.measured(program, self.ledger)),
+            measure=lambda program: told(observe.measure_row(program, self.ledger)),
             again=lambda program: told(observe.compiled_again(program, self.ledger)),
             whole=lambda program: told(observe.compilation_document(self.ledger.row(program))),
             instrument=lambda program, name, options: observe.look(self.ledger.row(program), name, **options),

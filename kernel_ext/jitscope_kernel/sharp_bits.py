@@ -20,9 +20,9 @@ from jitscope_scope.advise.code.ipython import edits_in, lines_in, python_of
 from jitscope_scope.advise.code.sharing import with_arrays
 from jitscope_scope.advise.pages import address_of, title_of
 from jitscope_scope.advise.program import of_cells
-from jitscope_scope.advise.repair import repaired
+from jitscope_scope.advise.repair import repairs
 from jitscope_scope.advise.run.errors import TO_DO, explained
-from jitscope_scope.advise.run.misses import missed
+from jitscope_scope.advise.run.misses import recompilations_paid
 from jitscope_scope.advise.run.programs import of_program
 from jitscope_scope.advise.run.redefined import kept
 from jitscope_scope.advise.watch import NoticeCollector, Watch
@@ -102,7 +102,7 @@ class SharpBits:
             return self._of_jax(one, error) if one is not None else None
         try:
             where = traces[0].where
-            fixes = repaired(error, one.id, where) if one is not None and where is not None else []
+            fixes = repairs(error, one.id, where) if one is not None and where is not None else []
             if (
                 not fixes
                 and one is not None
@@ -183,7 +183,7 @@ class SharpBits:
             *self._errors,
             *self._watched,
             *self._noticed.found,
-            *missed(rows),
+            *recompilations_paid(rows),
             *kept(rows),
             *self._of_programs(rows),
         ]

@@ -105,7 +105,7 @@ def tune(
 
     def tune_call(*args: Any, **kwargs: Any) -> Tuned:
         with Progress() as progress:
-            return tuned(function, args, kwargs, seconds, tolerance, progress.tell)
+            return tuning_of(function, args, kwargs, seconds, tolerance, progress.tell)
 
     return tune_call
 
@@ -135,7 +135,7 @@ def _check(function: Any, seconds: Any, tolerance: Any) -> None:
             raise ValueError(f"{name} is a number from 0, not {value}")
 
 
-def tuned(
+def tuning_of(
     function: Callable[..., Any],
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
@@ -238,7 +238,7 @@ def show_call(
 ) -> None:
     """`%tune f(x)`: progress, and the card in its place."""
     _check(function, seconds, tolerance)
-    _show(lambda told: tuned(function, args, kwargs, seconds, tolerance, told).document)
+    _show(lambda told: tuning_of(function, args, kwargs, seconds, tolerance, told).document)
 
 
 def show_rows(rows: Sequence[observe.Row], asked: Collection[str]) -> None:

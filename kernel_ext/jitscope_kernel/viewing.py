@@ -60,9 +60,9 @@ def _notebook(file: Path, notebook: dict[str, Any]) -> str:
     ):
         raise ValueError("it has no cells as nbformat 4 writes them")
     try:
-        from jitscope_widgets.notebook import converted
+        from jitscope_widgets.notebook import convert
 
-        return jitscope_widgets.enliven_notebook_html(converted(file))
+        return jitscope_widgets.enliven_notebook_html(convert(file))
     except ImportError:
         return jitscope_widgets.page(list(_blocks(notebook)) or ["<p>No jitscope view is saved in it.</p>"], file.name)
 

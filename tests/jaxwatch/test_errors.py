@@ -10,7 +10,7 @@ from jax import lax
 
 from jitscope.core import source
 from jitscope_scope import jaxwatch, observe
-from jitscope_scope.jaxwatch import stopped
+from jitscope_scope.jaxwatch import document_of_stop
 from jitscope_scope.source_code import edits as source_edits
 from jitscope_widgets import validate
 from tests.kernel_ext.conftest import bare_shell  # noqa: F401
@@ -72,7 +72,7 @@ def test_an_error_shows_the_way_to_it(watcher, function):
     asked, primitives = CASES[function]
     with pytest.raises(Exception) as caught:
         jax.jit(function)(jnp.ones(4), jnp.float32(2))
-    document = stopped(caught.value)
+    document = document_of_stop(caught.value)
     validate(document)
     nodes = {node["id"]: node for node in document["graph"]["nodes"]}
     stop = nodes[document["stop"]]
@@ -89,14 +89,14 @@ def test_other_errors_have_no_trace(watcher):
     for function, kind in ((unused, TypeError), (lambda x, w: 1 / 0, ZeroDivisionError)):
         with pytest.raises(kind) as caught:
             jax.jit(function)(jnp.ones(4), jnp.float32(2))
-        assert stopped(caught.value) is None
+        assert document_of_stop(caught.value) is None
 
 
 def test_nothing_is_kept_of_it(watcher):
     with jax.checking_leaks():
         with pytest.raises(jax.errors.TracerBoolConversionError) as caught:
             jax.jit(branch)(jnp.ones(4), jnp.float32(2))
-        assert stopped(caught.value)
+        assert document_of_stop(caught.value)
         del caught
         assert float(jax.jit(lambda v: v.sum())(jnp.ones(3))) == 3
 

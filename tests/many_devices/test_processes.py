@@ -77,15 +77,15 @@ def check(name: str, ended: list[tuple[int, str]]) -> None:
 
 
 def test_variables_of_clusters(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert distributed.detected() == {}
+    assert distributed.cluster_settings() == {}
     for nodes, host in [("n1", "n1"), ("n1,n2", "n1"), ("n[001-015],m", "n001"), ("n[3,7-9]", "n3")]:
         for name, value in {"JOB_ID": "5000", "STEP_NODELIST": nodes, "NTASKS": "8", "PROCID": "3"}.items():
             monkeypatch.setenv(f"SLURM_{name}", value)
-        assert distributed.detected() == {"address": f"{host}:{5000 % 4096 + 61440}", "count": 8, "number": 3}
+        assert distributed.cluster_settings() == {"address": f"{host}:{5000 % 4096 + 61440}", "count": 8, "number": 3}
     monkeypatch.setenv("OMPI_COMM_WORLD_SIZE", "4")
     monkeypatch.setenv("OMPI_COMM_WORLD_RANK", "2")
     monkeypatch.setenv("OMPI_MCA_orte_hnp_uri", "1531576320.0;tcp://10.96.0.1,10.148.0.1:34911")
-    assert distributed.detected("ompi") == {
+    assert distributed.cluster_settings("ompi") == {
         "address": f"10.96.0.1:{1531576320 // 4096 % 4096 + 61440}",
         "count": 4,
         "number": 2,
@@ -93,7 +93,7 @@ def test_variables_of_clusters(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "10.0.0.1")
     for name, value in {"JOB_COMPLETION_INDEX": "1", "JOB_COMPLETIONS": "2", "JOB_NAME": "train"}.items():
         monkeypatch.setenv(name, value)
-    assert distributed.detected("k8s") == {"address": "train-0.train:1234", "count": 2, "number": 1}
+    assert distributed.cluster_settings("k8s") == {"address": "train-0.train:1234", "count": 2, "number": 1}
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def display_bundle(document: Document, answers: Answers = SILENT) -> dict[str, A
 
             return View(document, answers).bundle()
         except Exception as error:
-            return static_bundle(document, words.failed("this document as a live widget", error))
+            return static_bundle(document, words.failure("this document as a live widget", error))
 
 
 @contextmanager
@@ -76,14 +76,14 @@ def _static_html(document: Document, note: str, packed: PackedDocument | None) -
     try:
         return html(document, note=note, packed=packed)
     except Exception as error:
-        return f'<div class="jitscope"><p>{escape(words.failed("this document as HTML", error))}</p></div>'
+        return f'<div class="jitscope"><p>{escape(words.failure("this document as HTML", error))}</p></div>'
 
 
 def _text(document: Document) -> str:
     try:
         return _shortened(text(document, width=_width())) or "jitscope: there is nothing to show."
     except Exception as error:
-        return words.failed("this document as text", error)
+        return words.failure("this document as text", error)
 
 
 def _width() -> int:

@@ -17,7 +17,7 @@ def attempt(what: str, make: Callable[[], str]) -> str:
     try:
         return make()
     except Exception as error:
-        return said(words.failed(what, error))
+        return said(words.failure(what, error))
 
 
 def attempt_all(what: str, make: Callable[[], Iterable[str | Part]]) -> Pieces:
@@ -25,7 +25,7 @@ def attempt_all(what: str, make: Callable[[], Iterable[str | Part]]) -> Pieces:
     try:
         return list(make())
     except Exception as error:
-        return [said(words.failed(what, error))]
+        return [said(words.failure(what, error))]
 
 
 def said(sentence: str) -> str:

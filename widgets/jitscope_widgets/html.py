@@ -39,20 +39,20 @@ def html(document: Document, *, limit: int | None = None, note: str = "", packed
     if problem:
         return _block("", f"<style>{html_style()}</style><p>{escape(problem)}</p>")
     limit = allowance(document) if limit is None else limit
-    packed = packed or carried(document, limit)
+    packed = packed or pack_with_remarks(document, limit)
     pieces = [f"<style>{html_style()}</style>", *attempt_all(f"this {document['kind']}", lambda: _pieces(document))]
     for line in (*packed.remarks, note):
         pieces += [f'<p class="dim">{escape(line)}</p>'] if line else []
     return _block(packed.text, fit(pieces, limit - len(packed.text) - 200))
 
 
-def carried(document: Document, limit: int | None = None) -> PackedDocument:
+def pack_with_remarks(document: Document, limit: int | None = None) -> PackedDocument:
     """The packed document with remarks on what had to be left out of it; never raises."""
     limit = allowance(document) if limit is None else limit
     try:
         packed = pack(document, limit - STATIC_SHARE)
     except Exception as error:
-        return PackedDocument("", (words.failed("this document for later", error),))
+        return PackedDocument("", (words.failure("this document for later", error),))
     return packed if packed.text else PackedDocument("", (_TOO_LARGE,))
 
 

@@ -27,11 +27,11 @@ def export_notebook(path_in: str | Path, path_out: str | Path) -> Path:
     """
     target = Path(path_out)
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(enliven_notebook_html(converted(Path(path_in))), encoding="utf-8", errors="replace")
+    target.write_text(enliven_notebook_html(convert(Path(path_in))), encoding="utf-8", errors="replace")
     return target
 
 
-def converted(path: Path) -> str:
+def convert(path: Path) -> str:
     """The notebook as nbconvert writes it, with the HTML of the views instead of the widgets; ImportError without nbconvert."""
     try:
         import nbformat

@@ -56,7 +56,7 @@ def parts_of(document: Document) -> View:
     try:
         return view_of(document)
     except Exception as error:
-        return (Sentence(words.failed(f"this {document['kind']}", error)),)
+        return (Sentence(words.failure(f"this {document['kind']}", error)),)
 
 
 def title_of(kind: str) -> str:

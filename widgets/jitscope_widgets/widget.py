@@ -15,7 +15,7 @@ from .answers import SILENT, Answers
 from .bundle import in_kernel, static_bundle
 from .document_forms import lacks_programs
 from .envelope import PackedDocument, pack, pack_compilation
-from .html import carried
+from .html import pack_with_remarks
 from .instrument_documents import with_instrument
 from .page import page
 from .static_files import LOADER, VIEW, read, view_problem
@@ -88,7 +88,7 @@ class View(anywidget.AnyWidget):
     def packed(self) -> PackedDocument:
         """The document as it is saved and sent."""
         if self._packed is None:
-            self._packed = carried(self._document)
+            self._packed = pack_with_remarks(self._document)
         return self._packed
 
     def bundle(self) -> dict[str, Any]:

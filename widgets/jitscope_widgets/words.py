@@ -80,7 +80,7 @@ def reason(error: BaseException) -> str:
 _FAULTS = (LookupError, AttributeError, NameError, AssertionError, ArithmeticError)
 
 
-def failed(what: str, error: Exception) -> str:
+def failure(what: str, error: Exception) -> str:
     """What stands in the place of a view that could not be made."""
     detail = clean(str(error))
     return f"The view of {what} could not be made ({type(error).__name__}{': ' + detail if detail else ''})."

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import tree
-from ..backend.array import device_for, one_device, placed, to_array
+from ..backend.array import array_on, device_for, one_device, to_array
 from ..backend.signature import short_repr
 from ..control.bodies import name_of
 from ..core import dtypes
@@ -88,4 +88,4 @@ def as_values(leaves: Sequence[Any]) -> list[Any]:
     if one_device():
         return [x if isinstance(x, _TAKEN) or _is_float0(x) else to_array(x) for x in leaves]
     device = device_for(leaves)
-    return [x if isinstance(x, _TAKEN) else placed(x, device) for x in leaves]
+    return [x if isinstance(x, _TAKEN) else array_on(x, device) for x in leaves]

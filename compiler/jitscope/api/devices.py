@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 import numpy as np
 
 from .. import tree
-from ..backend.array import Array, placed, stays, to_array, unshared
-from ..backend.guarding import guard, unguarded
+from ..backend.array import Array, array_on, stays, to_array, unshared
+from ..backend.guarding import guard, without_guards
 from ..backend.input_layouts import ArrayInLayout, in_order
 from ..backend.placement import by_device, device_of_request, is_layout, laid_out, moved
 from ..core import config, dtypes
@@ -115,7 +115,7 @@ def _put(leaf: Any, device: Any, free: bool, may_alias: bool | None) -> Any:
         )
         if kind:
             guard(kind, lambda: repr(leaf), explicit=True)
-        with unguarded():
+        with without_guards():
             return _moved(leaf, device, free, may_alias)
     return _moved(leaf, device, free, may_alias)
 
@@ -137,7 +137,7 @@ def _moved(leaf: Any, device: Any, free: bool, may_alias: bool | None) -> Any:
     if device is None or device == home:
         new = Array(client.copy_to_device(array.buf, home), array.aval)
     else:
-        new = placed(array, device)
+        new = array_on(array, device)
     if device is not None:
         new = by_device(new)
     return _freed(array, new, free and array is leaf)

@@ -8,7 +8,7 @@ from typing import Any, ParamSpec
 import numpy as np
 
 from .. import tree
-from ..backend.array import device_for, one_device, placed
+from ..backend.array import array_on, device_for, one_device
 from ..control.bodies import name_of
 from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of
@@ -172,7 +172,7 @@ def _basis(avals: Sequence[ShapedArray], beside: Any) -> list[Any]:
         shape = (total, aval.size)
         if evaluating():
             ones: Any = np.eye(*shape, -start).astype(aval.dtype)
-            ones = ones if device is None else placed(ones, device)
+            ones = ones if device is None else array_on(ones, device)
         else:
             columns = add_p(iota(dtypes.int32, shape, 1), np.int32(start))
             ones = eq_p(iota(dtypes.int32, shape, 0), columns)

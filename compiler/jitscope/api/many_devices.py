@@ -11,12 +11,12 @@ import numpy as np
 
 from .. import tree
 from ..backend.array import Array
-from ..backend.constraint import claimed, constrained, resharded
-from ..backend.spreading import NoMeshError, layout_for, moved_to, put_pieces_of, requested, typed
+from ..backend.constraint import check_claim, constrained, resharded
+from ..backend.spreading import NoMeshError, layout_for, moved_to, put_pieces_of, requested_sharding, typed
 from ..core.avals import ShapedArray, aval_of, physical
 from ..core.dtypes import canonicalize, is_extended
 from ..core.meshes import AxisType, Mesh, get_abstract_mesh, use_abstract_mesh
-from ..core.resharding import unsaid
+from ..core.resharding import with_auto_layout
 from ..core.shardings import (
     NamedSharding,
     PartitionSpec,
@@ -87,7 +87,7 @@ def with_sharding_constraint(x: T, shardings: PyTree) -> T:
     """
     here = get_abstract_mesh()
     claims = here.explicit_axes and here.are_all_axes_explicit
-    return _each(claimed if claims else _left_to_compiler, "with_sharding_constraint", x, shardings)
+    return _each(check_claim if claims else _left_to_compiler, "with_sharding_constraint", x, shardings)
 
 
 def _types_here(mesh: Any) -> dict[Any, AxisType]:
@@ -125,7 +125,7 @@ def _explicit(given: Any) -> NamedSharding:
             f"reshard takes NamedShardings, PartitionSpecs, or trees of those, not {type(given).__name__}: {given!r}"
         )
     try:
-        found = requested(given)
+        found = requested_sharding(given)
     except NoMeshError as error:
         raise ValueError(str(error)) from None
     types = _types_here(found.mesh)
@@ -160,7 +160,7 @@ def auto_axes(
         before, names = _switched("auto_axes", axes, tree.leaves(asked))
         if before is None or not set(names) & set(before.explicit_axes):
             return f(*args, **kwargs)
-        plain = tree.map(lambda x: unsaid(x, names) if hasattr(x, "aval") else x, args)
+        plain = tree.map(lambda x: with_auto_layout(x, names) if hasattr(x, "aval") else x, args)
         with use_abstract_mesh(before.update_axis_types(dict.fromkeys(names, AxisType.Auto))):
             out = f(*plain, **kwargs)
         return reshard(out, asked)
@@ -193,7 +193,7 @@ def explicit_axes(
             raise ValueError("explicit_axes needs a mesh in force: use jitscope.set_mesh(mesh)")
         with use_abstract_mesh(before.update_axis_types(dict.fromkeys(names, AxisType.Explicit))):
             out = f(*reshard(args, asked), **kwargs)
-        return tree.map(lambda x: unsaid(x, [n for n in names if n not in before.explicit_axes]), out)
+        return tree.map(lambda x: with_auto_layout(x, [n for n in names if n not in before.explicit_axes]), out)
 
     return run
 
@@ -226,7 +226,7 @@ def _each(move: Callable[..., Any], name: str, x: Any, shardings: Any) -> Any:
 
 
 def _sharding(name: str, given: Any) -> Any:
-    s = requested(given)
+    s = requested_sharding(given)
     if client.is_device(s):
         s = SingleDeviceSharding(s)
     if isinstance(s, SingleDeviceSharding):
@@ -334,7 +334,7 @@ def make_array_from_process_local_data(sharding: PyTree, local_data: PyTree, glo
     """
     leaves, treedef = tree.flatten(local_data)
     name = "make_array_from_process_local_data"
-    shardings = map(requested, tree.broadcast_prefix(sharding, treedef, f"{name}: the shardings"))
+    shardings = map(requested_sharding, tree.broadcast_prefix(sharding, treedef, f"{name}: the shardings"))
     shapes = tree.broadcast_prefix(tree.map(_Whole, global_shape, is_leaf=_is_shape), treedef, f"{name}: the shapes")
     made = [_from_local(s, np.asarray(x), whole and whole.shape) for s, x, whole in zip(shardings, leaves, shapes)]
     return treedef.unflatten(made)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import tree
-from ..backend.array import Array, device_for, one_device, placed, to_array
+from ..backend.array import Array, array_on, device_for, one_device, to_array
 from ..core import call_sites, config, dtypes, notices
 from ..core.avals import ShapedArray, aval_of, tangent_aval
 from ..core.config import NOT_GIVEN
@@ -335,4 +335,4 @@ def _on_device(x: Any, device: Any) -> Any:
     if isinstance(x, Tracer) or not evaluating():
         return x
     array = to_array(x)
-    return placed(array, device) if isinstance(array, Array) and device is not None else array
+    return array_on(array, device) if isinstance(array, Array) and device is not None else array

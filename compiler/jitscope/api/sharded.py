@@ -22,7 +22,7 @@ from ..core.meshes_in_force import abstract, current_mesh
 from ..core.part_types import laid_of, sums_of, varying
 from ..core.shardings import NamedSharding, PartitionSpec, mentioned, names_of, padded
 from ..core.trace import Tracer, evaluating
-from ..core.varying import as_term, inside, manual, varied
+from ..core.varying import as_term, inside, manual, vary_over
 from ..core.wrapping import stand_for, wraps
 from ..ops.linear import reshape
 from ..xla import client
@@ -207,7 +207,7 @@ def _shard_map(f: Any, args: tuple, mesh: Any, in_specs: Any, out_specs: Any, ax
         if any(s is None for s in wanted):
             raise ValueError("shard_map: out_specs has None for an array; P() says that it is the same on all devices")
         if check:
-            out = [as_term(varied(x, mentioned(s)), s.unreduced) for x, s in zip(out, wanted)]
+            out = [as_term(vary_over(x, mentioned(s)), s.unreduced) for x, s in zip(out, wanted)]
         return out_tree.unflatten(out)
 
     body.__name__ = name_of(f)

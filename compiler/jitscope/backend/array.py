@@ -23,7 +23,7 @@ from ..core.messages import immutable_message
 from ..core.operators import Operators
 from ..core.part_types import sums_of
 from ..core.references import Reference
-from ..core.staging import captured, capturing
+from ..core.staging import capturing, constant_atom
 from ..core.trace import Tracer
 from ..xla import client
 from . import conversions
@@ -151,7 +151,7 @@ class Array(Operators):
         if not self.aval.shape:
             raise TypeError("a scalar cannot be iterated over")
         if capturing() is not None:
-            return iter(captured(self))
+            return iter(constant_atom(self))
         stays = not one_device() and self.committed and self.is_fully_replicated  # other rows go by the host, as in JAX
         if stays or isinstance(self.aval.dtype, dtypes.ExtendedDType):
             return (self.__getitem__(i) for i in range(self.aval.shape[0]))  # pyright: ignore[reportReturnType]
@@ -526,7 +526,7 @@ def is_put(buf: Any) -> bool:
     return client.is_spread(buf) or buf._sharding.said is not None
 
 
-def placed(x: Any, device: Any) -> Array:
+def array_on(x: Any, device: Any) -> Array:
     """Any value as an array on `device`, or on the devices of a group."""
     array = to_array(x)
     if array.place is device or array.place == device:

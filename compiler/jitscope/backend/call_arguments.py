@@ -11,7 +11,7 @@ import numpy as np
 from ..core.avals import is_python_scalar
 from ..core.formats import Layout
 from ..xla import client
-from .array import Array, placed
+from .array import Array, array_on
 from .compile import Program
 from .input_layouts import taken_so
 
@@ -32,7 +32,7 @@ class CallArguments:
         if any(x is None or (isinstance(x, Array) and x.is_deleted()) for x in leaves):
             return None
         try:
-            return [placed(x, self._device or client.default_device()) for x in leaves]
+            return [array_on(x, self._device or client.default_device()) for x in leaves]
         except TypeError:  # only a shape and a dtype were given
             return None
 
@@ -70,7 +70,7 @@ class ProgramArguments:
             return None
         bufs = [a.buf for a in arrays]
         for i in self._donated:
-            bufs[i] = copied(bufs[i])
+            bufs[i] = copy_of(bufs[i])
         found = laid_out([*hidden, *[bufs[i] for i in self._kept]], self._place)
         return found if self._orders is None else [taken_so(x, Layout(*at)) for x, at in zip(found, self._orders)]
 
@@ -94,7 +94,7 @@ def laid_out(bufs: list[Any], place: Any, first: int = 0) -> list[Any]:
     return [in_layout(buf, at) for buf, at in zip(bufs, place.ins[first:], strict=True)]
 
 
-def copied(buf: Any) -> Any:
+def copy_of(buf: Any) -> Any:
     """A copy of a buffer where it lies."""
     if client.is_spread(buf):
         from ..xla.parts import relaid  # of several devices

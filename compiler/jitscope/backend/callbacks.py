@@ -19,11 +19,11 @@ from ..core import call_sites, dtypes, source
 from ..core.avals import ShapedArray, physical, refuse_masked
 from ..core.errors import CallbackResultError
 from ..core.messages import with_advice
-from ..core.trace import Tracer, evaluation, leaked, using
+from ..core.trace import Tracer, evaluation, leak_error, using
 from ..xla import client
 from ..xla.callbacks import Site
 from ..xla.dtypes import in_bytes
-from .array import Array, device_for, one_device, placed, to_array
+from .array import Array, array_on, device_for, one_device, to_array
 
 
 class HostFunction:
@@ -99,7 +99,7 @@ class HostFunction:
 
     def _leaf(self, leaf: Any, aval: ShapedArray, i: int) -> np.ndarray:
         if isinstance(leaf, Tracer):
-            raise leaked(leaf)
+            raise leak_error(leaf)
         if dtypes.is_extended(aval.dtype):
             if type(leaf) is not Array or leaf.aval.strong() is not aval:
                 found = leaf.aval.short() if type(leaf) is Array else f"a {type(leaf).__name__}"
@@ -158,7 +158,7 @@ def _array(x: np.ndarray, aval: ShapedArray, device: Any = None) -> Array:
     values = np.asarray(x, physical(aval).dtype)
     if device is None or client.is_device(device):
         return Array(client.put(values, device), aval.strong())
-    return placed(Array(client.put(values), aval.strong()), device)
+    return array_on(Array(client.put(values), aval.strong()), device)
 
 
 def _device_of(arrays: Sequence[Array]) -> Any:
@@ -168,7 +168,7 @@ def _device_of(arrays: Sequence[Array]) -> Any:
 def _strong(x: Any) -> Array:
     array = to_array(x)
     if isinstance(array, Tracer):
-        raise leaked(array)
+        raise leak_error(array)
     return Array(array.buf, array.aval.strong()) if array.aval.weak_type else array
 
 

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..control.discharge import purified
+from ..control.discharge import pure_program
 from ..core import call_sites, config, records
 from ..core.avals import ShapedArray, physical
 from ..core.dtypes import float0
 from ..core.hashing import SMALL, StructuralHash, structural_hash
 from ..core.jaxpr import NO_DEBUG, ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, walk
-from ..core.trace import Tracer, leaked
+from ..core.trace import Tracer, leak_error
 from ..named_tuple import NamedTuple
 from ..symbolic.dimension import is_static
 from ..symbolic.solving import Solution, solve
@@ -29,14 +29,14 @@ from ..xla.errors import XlaError, translate
 from ..xla.garbage import collect, due
 from ..xla.program import Executable, RuntimeFailure, checked_flag, compile_options
 from ..xla.spread import MeshLayouts, Spread, called
-from .array import Array, one_device, placed, result_of, to_array
+from .array import Array, array_on, one_device, result_of, to_array
 from .compiling_anew import turn
 from .disk import programs as disk
 from .disk.answer import Answer
 from .disk.key import DiskQuery, Refusal
-from .donating import owned, usable, warn_unusable
-from .failing import explained
-from .guarding import unguarded
+from .donating import usable, warn_unusable, with_own_buffers
+from .failing import run_error
+from .guarding import without_guards
 from .guards import guards
 from .tuning_records import TuningRecord, kept_for
 
@@ -117,7 +117,7 @@ class Program:
 
     def run(self, bufs: Sequence[Any]) -> list[Array]:
         """Run on the buffers of all arguments; raises DeletedArrayError and XlaError."""
-        given = bufs = owned(bufs, self.donated) if self.donated else bufs
+        given = bufs = with_own_buffers(bufs, self.donated) if self.donated else bufs
         if not self.takes_as_given:
             bufs = [*self.hidden, *[bufs[i] for i in self.kept]]
         executable = self.executable
@@ -126,7 +126,7 @@ class Program:
         try:
             outs = executable.raw_execute(bufs).consume_with_handlers(executable.handlers)
         except RuntimeFailure as error:
-            raise explained(self, translate(error, bufs)) from None
+            raise run_error(self, translate(error, bufs)) from None
         if self.donated:
             self.tell_donated([given[i] for i in self.donated])
         make = result_of if self.gives_float0 else Array
@@ -279,7 +279,7 @@ class PreparedProgram(NamedTuple):
         """Where it is kept on disk, compiled so, or why it is not; None where nothing is."""
         if self.orders:
             return None
-        return disk.wanted(self.lifted, self.key, (*self.options, *choice.as_options()), self.device, self.taken)
+        return disk.query_of(self.lifted, self.key, (*self.options, *choice.as_options()), self.device, self.taken)
 
     def lowered(self, choice: Choice = PLAIN) -> bytes:
         """Its MLIR bytecode, lowered so."""
@@ -294,7 +294,7 @@ class PreparedProgram(NamedTuple):
         return {**guards(self.lifted.jaxpr, dict(choice.flags)), **dict(self.options)}
 
 
-def prepared(
+def compilation_input(
     closed: ClosedJaxpr,
     options: Options = (),
     device: Any = None,
@@ -306,7 +306,7 @@ def prepared(
     """What `compile_jaxpr` compiles. `tell`: UserWarning tells of donated arguments that no result fits. Raises NotImplementedError for
     symbolic dimensions."""
     device = device.group if type(device) is MeshLayouts else device or client.default_device()
-    closed = purified(closed)[0]
+    closed = pure_program(closed)[0]
     if not all(is_static(a.shape) for a in closed.in_avals):
         raise NotImplementedError(
             f"{closed.jaxpr.debug.name} was traced for symbolic dimensions, {', '.join(a.short() for a in closed.in_avals)}: it can "
@@ -354,7 +354,7 @@ def compile_jaxpr(
     the axes of arguments and results lie in memory.
     """
     names = device.outs if type(device) is MeshLayouts else None
-    made = prepared(closed, options, device, donated, keep_unused, orders, tell=lowered is None)
+    made = compilation_input(closed, options, device, donated, keep_unused, orders, tell=lowered is None)
     closed, device, hidden, kept, orders = made.closed, made.device, made.hidden, made.kept, made.orders
     where = (*made.where, turn())
     with _lock:
@@ -430,7 +430,7 @@ def lower_closed(
     `rewrites` gets what was written as other operations."""
     from .lowering import lower_jaxpr  # when something is lowered
 
-    closed = purified(closed)[0]
+    closed = pure_program(closed)[0]
     kept = _kept_arguments(closed, keep_unused or not all(is_static(a.shape) for a in closed.in_avals))
     spread = _spread(device)
     lifted, hidden, embedded = _split_constants(closed, spread and spread.group, kept)
@@ -486,9 +486,9 @@ def _split_constants(
     hoisted, hidden, inner, embedded = [], [], [], []
     for var, value in zip(jaxpr.constvars, closed.consts):
         if isinstance(value, Tracer):
-            raise leaked(value)
-        with unguarded() if config.guarding else nullcontext():
-            array = to_array(value) if one_device() or device is None else placed(value, device)
+            raise leak_error(value)
+        with without_guards() if config.guarding else nullcontext():
+            array = to_array(value) if one_device() or device is None else array_on(value, device)
         if var.aval.size > SMALL or physical(var.aval) is not var.aval:
             hoisted.append(var)
             hidden.append(array.buf)

@@ -37,7 +37,7 @@ sharding_constraint_p = Constraint("sharding_constraint")
 def constrained(x: Any, sharding: NamedSharding) -> Any:
     """A value, traced or not, laid out so. Raises ValueError for shapes that do not fit and for arrays that stay on other devices."""
     if laid_of(aval_of(x)) is not None and sharding.mesh.are_all_axes_explicit:
-        return claimed(x, sharding)
+        return check_claim(x, sharding)
     if type(x) is Array and is_put(x.memory) and x.place is not place_of(sharding.mesh):
         raise ValueError(
             f"incompatible devices: with_sharding_constraint asks for {sharding}, and the array stays on {x.place}: move it there with "
@@ -46,7 +46,7 @@ def constrained(x: Any, sharding: NamedSharding) -> Any:
     return _bound(sharding_constraint_p, x, sharding)
 
 
-def claimed(x: Any, sharding: NamedSharding) -> Any:
+def check_claim(x: Any, sharding: NamedSharding) -> Any:
     """A value that lies so, as its type says (one that says nothing is whole). Raises AssertionError where that is false."""
     aval = aval_of(x)
     sharding.check(aval.shape)

@@ -40,19 +40,19 @@ from ..xla.garbage import collect, due
 from ..xla.program import RuntimeFailure
 from . import conversions
 from .arguments import Arguments
-from .array import Array, device_for, one_device, placed, to_array
+from .array import Array, array_on, device_for, one_device, to_array
 from .caches import CacheEntry, CheckedEntry, TraceEntry, caches_of
 from .call_arguments import CallArguments
 from .call_key import MAKERS, call_key
 from .compile import Options, Program, SpreadProgram, compile_jaxpr
-from .failing import explained
+from .failing import run_error
 from .input_layouts import LaidOutEntry, as_they_lie, orders_asked, orders_of, seen_in_rows
 from .memory import ReferenceEntry, ReferenceProgram
 from .placement import layouts_text
 from .stages import trace_stage
 from .static import StaticSpec
 from .tracing import traced_for
-from .watching import test_in_force, watched
+from .watching import test_in_force, with_watches
 
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ class JitFunction(Generic[P, R]):
             try:
                 outs = executable.raw_execute(bufs).consume_with_handlers(executable.handlers)
             except RuntimeFailure as error:
-                raise explained(program, translate(error, bufs)) from None
+                raise run_error(program, translate(error, bufs)) from None
             if ready.single is not None:
                 return Array(outs[0], ready.single)  # pyright: ignore[reportReturnType]
             return ready.out_tree.unflatten(list(map(Array, outs, program.out_avals)))
@@ -254,7 +254,7 @@ class JitFunction(Generic[P, R]):
             if self._shardings is not None:
                 return self._shardings.arguments(arguments, device)
             ready = (Ref, Array) if device is None else (Ref,)
-            make = to_array if device is None else lambda x: placed(x, device)
+            make = to_array if device is None else lambda x: array_on(x, device)
             return [x if type(x) in ready else there[id(x)] if id(x) in there else make(x) for x in leaves]
         except (TypeError, OverflowError) as error:
             raise self._bad_argument(arguments, error) from None
@@ -332,7 +332,7 @@ class JitFunction(Generic[P, R]):
         try:
             client.block_until_ready([x.buf for x in tree.leaves(out) if isinstance(x, Array)])
         except XlaError as error:
-            raise explained(program, error) from error.__cause__
+            raise run_error(program, error) from error.__cause__
         looked = {"watched": True} if type(ready) is CheckedEntry else {}
         records.emit(note.step_of("run", time.perf_counter() - start, looked, payload))
         for recorder in recorders:
@@ -361,7 +361,7 @@ class JitFunction(Generic[P, R]):
 
     def _ready(self, program: Program, traced: TraceEntry) -> CacheEntry:
         ready = (CacheEntry if program.orders is None else LaidOutEntry)(program, traced.out_tree)
-        run = watched(traced.closed, self._name, ready.run, in_library=False)
+        run = with_watches(traced.closed, self._name, ready.run, in_library=False)
         return ready if run == ready.run else CheckedEntry(ready, seen_in_rows(run, program))
 
     def _nested(self, arguments: Arguments) -> Any:

@@ -24,7 +24,7 @@ def usable(closed: ClosedJaxpr, donated: Sequence[int], kept: Sequence[int]) -> 
     return sorted(taken), waiting
 
 
-def owned(bufs: Sequence[Any], donated: Sequence[int]) -> list[Any]:
+def with_own_buffers(bufs: Sequence[Any], donated: Sequence[int]) -> list[Any]:
     """The arguments of a call, with copies of those donated ones that stand for a number wherever it is used."""
     arguments = list(bufs)
     for i in donated:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _PARTS = "compute it in parts (lax.map with batch_size=..., lax.scan), with smaller arrays or with a smaller dtype"
 
 
-def explained(program: Program, error: RuntimeError) -> RuntimeError:
+def run_error(program: Program, error: RuntimeError) -> RuntimeError:
     """The error of a run; where memory is short, one that says for what."""
     if not isinstance(error, XlaError) or error.status != "RESOURCE_EXHAUSTED":
         return error

@@ -35,6 +35,6 @@ def guard(kind: str, what: Callable[[], str], explicit: bool = False) -> None:
         logging.getLogger("jitscope.transfers").warning("%s transfer of %s", name, what())
 
 
-def unguarded() -> Any:
+def without_guards() -> Any:
     """Context manager: what is moved inside has been looked at, or is a part of a program."""
     return config.override(**dict.fromkeys(config.GUARDS))

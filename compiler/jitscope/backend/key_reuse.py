@@ -19,7 +19,7 @@ from ..core import call_sites
 from ..core.avals import ShapedArray, aval_of
 from ..core.jaxpr import ClosedJaxpr
 from .array import Array
-from .key_uses import Labels, Summary, Use, mentions_keys, refuse, reused, summary
+from .key_uses import Labels, Summary, Use, key_reuse_error, mentions_keys, refuse, summary
 from .watching import is_key
 
 
@@ -91,16 +91,16 @@ class CheckedProgram:
                 label = int(labels[number])
                 first = _used.get(label) or uses.get(label)
                 if first is not None and first is not here:
-                    refuse(reused(first, here))
+                    refuse(key_reuse_error(first, here))
                 uses[label] = here
             for part, first in _parts:
                 if part <= uses.keys():
-                    refuse(reused(first, uses[min(part)]))
+                    refuse(key_reuse_error(first, uses[min(part)]))
             for numbers, use in self.summary.parts:
                 here = Use(call) if self.in_library else Use(use.line, call)
                 part = frozenset(int(labels[n]) for n in numbers)
                 if part <= _used.keys():
-                    refuse(reused(_used[min(part)], here))
+                    refuse(key_reuse_error(_used[min(part)], here))
                 _parts.append((part, here))
             _used.update(uses)
             return labels
@@ -122,7 +122,7 @@ class CheckedProgram:
                 _file(out.buf, np.array(own, np.int64))
 
 
-def checked(
+def with_key_check(
     closed: ClosedJaxpr, run: Callable[[Sequence[Any]], Any], in_library: bool = True
 ) -> Callable[[Sequence[Any]], Any]:
     """`run`, which runs the program on the buffers of its arguments, with the check if keys occur in it.

@@ -46,7 +46,7 @@ class Use(NamedTuple):
         return f"{place(line)}\n    (called {place(call)})"
 
 
-def reused(first: Use, second: Use, how: str = "") -> KeyReuseError:
+def key_reuse_error(first: Use, second: Use, how: str = "") -> KeyReuseError:
     """The error for a key used twice."""
     same = "the same line" if call_sites.user_position(first.line) == call_sites.user_position(second.line) else ""
     again = how or (f"by {same} once more" if same and first.call == second.call else str(second))
@@ -150,15 +150,15 @@ class Walk:
         for label in own:
             first = self.used.get(label)
             if first is not None:
-                refuse(reused(first, use, again))
+                refuse(key_reuse_error(first, use, again))
         for part, first in self.parts:
             if part <= own:
-                refuse(reused(first, use, again))
+                refuse(key_reuse_error(first, use, again))
         for label in own:
             array = self.windows.get(label)
             if array is not None:
                 if array <= self.used.keys():
-                    refuse(reused(self.used[min(array)], use, again))
+                    refuse(key_reuse_error(self.used[min(array)], use, again))
                 self.parts.append((array, use))
         self.used.update(dict.fromkeys(own, use))
 
@@ -259,7 +259,7 @@ def _concatenate(walk: Walk, eqn: JaxprEqn, given: list[Any], ins: list[Any]) ->
         own = set(labels.ravel().tolist())
         if own & seen:
             here = Use(eqn.traceback)
-            refuse(reused(here, here, "in the same place: the array would hold it twice"))
+            refuse(key_reuse_error(here, here, "in the same place: the array would hold it twice"))
         seen |= own
     return np.concatenate(given, eqn.params["dimension"])
 

@@ -591,4 +591,4 @@ def lower_jaxpr(
             module.module.operation.attributes["jax.uses_shape_polymorphism"] = module.ir.BoolAttr.get(True)
             return module.module
         module.build(closed.jaxpr, "main", "public", closed.consts, donated, spread, orders)
-        return portable.refined(module.module) if module.refines else module.module
+        return portable.with_static_shapes(module.module) if module.refines else module.module

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..control.discharge import purified
+from ..control.discharge import pure_program
 from ..control.indexers import Parts, adding, swapping
-from ..control.ref_errors import aliased
+from ..control.ref_errors import aliasing_error
 from ..control.refs import AbstractRef, Ref, ValueCell
 from ..core.config import settings
 from ..core.forgetful_caches import make_room
 from ..core.jaxpr import ClosedJaxpr, Jaxpr, rearranged
 from ..core.references import ReferenceAval
-from ..core.trace import Tracer, leaked
-from .array import Array, one_device, placed, to_array
+from ..core.trace import Tracer, leak_error
+from .array import Array, array_on, one_device, to_array
 from .caches import CacheEntry
-from .call_arguments import copied
+from .call_arguments import copy_of
 from .compile import Program, compile_jaxpr
 
 
@@ -48,7 +48,7 @@ class Memory(ValueCell):
         """The buffer for a program; one that `changes` it may take the memory."""
         old = self.read()
         if changes and self.shared:
-            self.renew(Array(copied(old.buf), old.aval))
+            self.renew(Array(copy_of(old.buf), old.aval))
         return self.value.buf
 
     def renew(self, value: Array) -> None:
@@ -63,8 +63,8 @@ class Memory(ValueCell):
 def _beside(old: Array, x: Any) -> Array:
     """A value as an array where the old one is. Raises for a tracer, whose trace is over."""
     if isinstance(x, Tracer):
-        raise leaked(x)
-    return to_array(x) if one_device() else placed(x, old.place)
+        raise leak_error(x)
+    return to_array(x) if one_device() else array_on(x, old.place)
 
 
 def memory_of(x: Any) -> Ref:
@@ -116,7 +116,7 @@ class ReferenceProgram:
         names = tuple(f"ref{i}" for i in range(len(own))) + jaxpr.debug.arg_names
         lifted = Jaxpr([jaxpr.constvars[i] for i in others], [*first, *jaxpr.invars], jaxpr.outvars, jaxpr.eqns,
                        jaxpr.effects, jaxpr.debug._replace(arg_names=names))  # fmt: skip
-        self.closed, changed = purified(ClosedJaxpr(lifted, [traced.consts[i] for i in others]))
+        self.closed, changed = pure_program(ClosedJaxpr(lifted, [traced.consts[i] for i in others]))
         self.changed = [i - len(others) for i in changed]
         self.places = [i for i, v in enumerate(jaxpr.invars) if isinstance(v.aval, ReferenceAval)]
         self.results = len(jaxpr.outvars)
@@ -142,7 +142,7 @@ class ReferenceProgram:
         ValueError if two of them are one, or one is captured, too."""
         given = [*self.captured, *[x for x in bufs if type(x) is Ref]]
         if len(given) > 1 and len({id(x) for x in given}) < len(given):
-            raise aliased(program.debug.name, program.debug.arg_names[len(self.captured) :], bufs, self.captured)
+            raise aliasing_error(program.debug.name, program.debug.arg_names[len(self.captured) :], bufs, self.captured)
         refs: list[Any] = [*self.captured, *bufs]
         given = [
             x.cell.lend(i in self.changed) if type(x) is Ref else x  # pyright: ignore[reportAttributeAccessIssue]

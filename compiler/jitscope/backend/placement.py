@@ -17,7 +17,7 @@ from ..core.trace import Tracer
 from ..core.wrapping import wraps
 from ..core.zeros import is_zero
 from ..xla import client
-from .array import Array, array_from_numpy, one_device, placed, put_on, sharding_of
+from .array import Array, array_from_numpy, array_on, one_device, put_on, sharding_of
 from .signature import as_written
 
 
@@ -34,7 +34,7 @@ class DevicePut(FunctionCall):
         (x,) = args
         if is_layout(device):
             return [laid_out(x, device)]
-        return [by_device(placed(x, device))]
+        return [by_device(array_on(x, device))]
 
     def lower(self, ctx, x, /, *, device, source):
         return [x]
@@ -87,7 +87,7 @@ def beside(like: Any, value: Any, weak_type: bool = False) -> Any:
     if one_device() or type(like) is not Array:
         return array
     if not client.is_spread(like.buf):
-        return placed(array, like.place)
+        return array_on(array, like.place)
     from ..core.shardings import NamedSharding, PartitionSpec  # of several devices
 
     return laid_out(array, NamedSharding(like.sharding.mesh, PartitionSpec()))  # pyright: ignore[reportAttributeAccessIssue]
@@ -109,7 +109,7 @@ def moved(x: Any, device: Any) -> Any:
 def laid(out_sharding: Any, fun: Any, *args: Any, **kwargs: Any) -> Any:
     """What `fun` gives, laid out as asked (`out_sharding`); how what it computes on the way lies, the compiler decides."""
     from ..core.meshes import AxisType, summing_later, use_abstract_mesh  # of several devices
-    from ..core.resharding import unsaid
+    from ..core.resharding import with_auto_layout
     from ..core.shardings import padded
     from .constraint import resharded
 
@@ -123,7 +123,7 @@ def laid(out_sharding: Any, fun: Any, *args: Any, **kwargs: Any) -> Any:
             out = fun(*args, **kwargs)
         _check_terms(wanted, args, out)
         return tree.map(lambda x: resharded(x, wanted.with_spec(padded(wanted.spec, aval_of(x).ndim))), out)
-    args, kwargs = tree.map(lambda x: unsaid(x) if hasattr(x, "aval") else x, (args, kwargs))
+    args, kwargs = tree.map(lambda x: with_auto_layout(x) if hasattr(x, "aval") else x, (args, kwargs))
     with use_abstract_mesh(mesh.update_axis_types(dict.fromkeys(mesh.explicit_axes, AxisType.Auto))):
         out = fun(*args, **kwargs)
     return tree.map(lambda x: resharded(x, wanted.with_spec(padded(wanted.spec, aval_of(x).ndim))), out)
@@ -175,10 +175,10 @@ def device_of_request(x: Any) -> Any:
     if x is None or client.is_device(x):
         return x
     from ..core.shardings import NamedSharding, SingleDeviceSharding
-    from .spreading import NoMeshError, requested, says_nothing
+    from .spreading import NoMeshError, requested_sharding, says_nothing
 
     try:
-        x = requested(x)
+        x = requested_sharding(x)
     except NoMeshError as error:  # JAX's device_put says so
         raise ValueError(str(error)) from None
     if isinstance(x, NamedSharding):
@@ -193,10 +193,10 @@ def device_of_request(x: Any) -> Any:
 def checked_sharding(sharding: Any, shape: tuple[Any, ...]) -> Any:
     """The sharding of a struct of this shape. Raises ValueError for what is none and for specs of too many axes."""
     from ..core.shardings import NamedSharding, Sharding
-    from .spreading import NoMeshError, requested
+    from .spreading import NoMeshError, requested_sharding
 
     try:
-        found = requested(sharding)
+        found = requested_sharding(sharding)
     except NoMeshError as error:
         raise TypeError(str(error)) from None
     if not isinstance(found, Sharding):

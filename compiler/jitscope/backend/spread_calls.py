@@ -11,10 +11,10 @@ from ..core.formats import Format
 from ..core.resharding import typed_as
 from ..core.shardings import NamedSharding, PartitionSpec, Sharding, SingleDeviceSharding
 from ..xla import client
-from .array import Array, is_put, placed, sharding_of, to_array
+from .array import Array, array_on, is_put, sharding_of, to_array
 from .constraint import constrained, resharded
 from .input_layouts import ArrayInLayout
-from .spreading import moved_to, place_of, requested
+from .spreading import moved_to, place_of, requested_sharding
 
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Shardings:
 
     def place(self) -> Any:
         """Where programs with these layouts run; None where that is not said."""
-        for x in map(requested, map(_where, self._leaves)):
+        for x in map(requested_sharding, map(_where, self._leaves)):
             if isinstance(x, NamedSharding):
                 return place_of(x.mesh)
             if isinstance(x, SingleDeviceSharding):
@@ -83,7 +83,7 @@ class Shardings:
         for name, x, sharding in zip(arguments.names(), arguments.leaves, self.wanted(arguments)):
             array = x.as_it_lies() if type(x) is ArrayInLayout and _stays(x, sharding) else to_array(x)
             if sharding is None:
-                found.append(array if array.place is place or not client.is_device(place) else placed(array, place))
+                found.append(array if array.place is place or not client.is_device(place) else array_on(array, place))
                 continue
             stays = is_put(array.buf)
             if stays and not sharding.is_equivalent_to(sharding_of(array.buf), array.ndim):
@@ -130,5 +130,5 @@ def _where(x: Any) -> Any:
 
 
 def _asked(x: Any) -> Any:
-    x = requested(_where(x))
+    x = requested_sharding(_where(x))
     return SingleDeviceSharding(x) if client.is_device(x) else x

@@ -143,7 +143,7 @@ class NoMeshError(RuntimeError):
     """A PartitionSpec that speaks of no mesh, since none is in force."""
 
 
-def requested(x: Any) -> Any:
+def requested_sharding(x: Any) -> Any:
     """The sharding that a user means, or the device: None, a device, a sharding, or a spec for the mesh in force. Raises
     ValueError for others."""
     if isinstance(x, PartitionSpec):

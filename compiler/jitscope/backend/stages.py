@@ -28,7 +28,7 @@ from ..symbolic.dimension import Dim
 from ..xla import mlir
 from ..xla.spread import MeshLayouts, Spread
 from .arguments import Arguments
-from .array import Array, device_for, is_put, one_device, placed
+from .array import Array, array_on, device_for, is_put, one_device
 from .compile import Program, compile_jaxpr, lower_closed, options_of
 from .input_layouts import as_they_lie, check_orders, orders_asked, orders_of, run, seen_in_rows
 from .memory import ReferenceProgram
@@ -36,7 +36,7 @@ from .module_text import jitted_module
 from .placement import checked_sharding, layouts_text
 from .rewrite_notes import rewrites_of
 from .tracing import traced_for
-from .watching import watched
+from .watching import with_watches
 
 
 if TYPE_CHECKING:
@@ -492,7 +492,7 @@ class CompiledStage(_Stage):
         ):
             raise ValueError(f"{name} was compiled for {place}; its arguments are on {device_for(leaves)}")
         check_orders(self._program, leaves, name, stage.jaxpr.jaxpr.debug.arg_names)
-        arrays = [x if type(x) is Ref else placed(x, place) for x in as_they_lie(leaves)]
+        arrays = [x if type(x) is Ref else array_on(x, place) for x in as_they_lie(leaves)]
         if type(self._device) is Spread:
             self._check_layouts(leaves)
         for array, aval, path in zip(arrays, stage.jaxpr.in_avals, stage.jaxpr.jaxpr.debug.arg_names):
@@ -501,7 +501,7 @@ class CompiledStage(_Stage):
                 raise TypeError(f"{name} was compiled for {path}: {aval.short()}; it got {array.aval.short()}")
         bufs, taken = [a.buf for a in arrays], stage._taken
         plain = partial(run, self._program)
-        watch = watched(stage.jaxpr, name, plain)
+        watch = with_watches(stage.jaxpr, name, plain)
         watch = watch if watch is plain else seen_in_rows(watch, self._program)
         outs = watch(bufs) if taken is None else taken.run(self._program, bufs)
         return stage._traced.out_tree.unflatten(outs)

@@ -83,7 +83,7 @@ def test_in_force() -> Test | None:
     return nans if options.debug_nans else None
 
 
-def watched(closed: ClosedJaxpr, name: str, run: Run, in_library: bool = True) -> Run:
+def with_watches(closed: ClosedJaxpr, name: str, run: Run, in_library: bool = True) -> Run:
     """What runs a program, with the looks that the options in force ask for: with `debug_nans` or `debug_infs` at its results, with
     `debug_key_reuse` at the keys it gets. Everything that runs programs asks here, once for each program; the options are part of
     the keys under which those are kept."""
@@ -150,6 +150,6 @@ def is_key(aval: ShapedArray) -> bool:
 
 def _counting_keys(closed: ClosedJaxpr, run: Run, in_library: bool) -> Run:
     """A program that raises KeyReuseError where it gets a key for the second time, or uses one twice itself."""
-    from .key_reuse import checked
+    from .key_reuse import with_key_check
 
-    return checked(closed, run, in_library)
+    return with_key_check(closed, run, in_library)

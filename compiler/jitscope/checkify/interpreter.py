@@ -139,7 +139,7 @@ def _avals(checks: Sequence[Check]) -> list[ShapedArray]:
     return [ShapedArray((), _INT), *[a.strong() for c in checks for a in c.avals]]
 
 
-def checked(closed: ClosedJaxpr, kinds: Kinds) -> tuple[ClosedJaxpr, tuple[Check, ...]]:
+def checked_program(closed: ClosedJaxpr, kinds: Kinds) -> tuple[ClosedJaxpr, tuple[Check, ...]]:
     """The program that gives its state (code, values), then its results; and its checks. Made once."""
     key = ("checkify", kinds)
     if key not in closed.derived:
@@ -156,7 +156,7 @@ def checked(closed: ClosedJaxpr, kinds: Kinds) -> tuple[ClosedJaxpr, tuple[Check
 
 def _concerned(closeds: Sequence[ClosedJaxpr], kinds: Kinds) -> bool:
     """Whether something in programs is checked, or has a check that is to be left out."""
-    return any(checked(c, kinds)[1] or check_effect in c.effects for c in closeds)
+    return any(checked_program(c, kinds)[1] or check_effect in c.effects for c in closeds)
 
 
 def _run(closed: ClosedJaxpr, args: Sequence[Any], kinds: Kinds) -> tuple[_State, list[Any]]:
@@ -257,7 +257,7 @@ def _index_check(state: _State, eqn: JaxprEqn, operands: list[Any]) -> None:
 
 
 def _through_call(state: _State, eqn: JaxprEqn, operands: list[Any], kinds: Kinds) -> list[Any]:
-    inner, checks = checked(eqn.params["jaxpr"], kinds)
+    inner, checks = checked_program(eqn.params["jaxpr"], kinds)
     if eqn.primitive is jit_p:
         return state.absorb(call(inner, operands, eqn.params["name"]), checks)
     consts, (lifted,) = lift_constants([inner])
@@ -297,19 +297,19 @@ def _of_results(pullback: Any, avals: Sequence[ShapedArray]) -> Any:
 
 def _checked_function(eqn: JaxprEqn, kinds: Kinds) -> tuple[list[Any], ClosedJaxpr, tuple[Check, ...]]:
     """The function of a call with rules: what it captures now, with its checks, and those."""
-    closed, checks = checked(eqn.params["fun"], kinds)
+    closed, checks = checked_program(eqn.params["fun"], kinds)
     consts, (lifted,) = lift_constants([closed])
     return consts, lifted, checks
 
 
 def _through_function(state: _State, eqn: JaxprEqn, operands: list[Any], kinds: Kinds) -> list[Any]:
     """A function with a rule for vmap: it loses that."""
-    inner, checks = checked(eqn.params["fun"], kinds)
+    inner, checks = checked_program(eqn.params["fun"], kinds)
     return state.absorb(eval_jaxpr(inner.jaxpr, inner.consts, *operands), checks)
 
 
 def _through_cond(state: _State, eqn: JaxprEqn, operands: list[Any], kinds: Kinds) -> list[Any]:
-    found = [checked(b, kinds) for b in eqn.params["branches"]]
+    found = [checked_program(b, kinds) for b in eqn.params["branches"]]
     everything = [c for _, checks in found for c in checks]
     branches, offset = [], 0
     for inner, checks in found:
@@ -356,7 +356,7 @@ def _start(checks: Sequence[Check]) -> list[Any]:
 
 def _through_scan(state: _State, eqn: JaxprEqn, operands: list[Any], kinds: Kinds) -> list[Any]:
     params = eqn.params
-    inner, checks = checked(params["jaxpr"], kinds)
+    inner, checks = checked_program(params["jaxpr"], kinds)
     c, m = params["num_consts"], params["num_carry"]
     avals, n = inner.in_avals, len(_avals(checks))
 
@@ -375,8 +375,8 @@ def _through_while(state: _State, eqn: JaxprEqn, operands: list[Any], kinds: Kin
     """What the condition checks is looked at before the loop, and in each iteration after the body."""
     params = eqn.params
     c, b = params["cond_nconsts"], params["body_nconsts"]
-    condition, cond_checks = checked(params["cond_jaxpr"], kinds)
-    inner, body_checks = checked(params["body_jaxpr"], kinds)
+    condition, cond_checks = checked_program(params["cond_jaxpr"], kinds)
+    inner, body_checks = checked_program(params["body_jaxpr"], kinds)
     checks = [*body_checks, *cond_checks]
     n, k = len(_avals(checks)), len(_avals(cond_checks))
     conds, consts, carry = operands[:c], operands[c : c + b], operands[c + b :]

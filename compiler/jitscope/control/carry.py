@@ -13,8 +13,8 @@ from ..core.effects import no_effects
 from ..core.errors import stepped_on
 from ..core.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, rearranged
 from ..core.messages import with_advice
-from ..core.part_types import laid_of, sums_of, unsummed, varying, with_mark, with_varying
-from ..core.varying import as_said, lie_alike, pvary_p, reduced_vary_p, varied, vary_alike
+from ..core.part_types import laid_of, sums_of, varying, with_mark, with_varying, without_sums
+from ..core.varying import as_said, lie_alike, pvary_p, reduced_vary_p, vary_alike, vary_over
 from ..ops.linear import convert, convert_element_type_p
 from .bodies import Body, name_of, short, shown
 
@@ -74,11 +74,11 @@ def settle_carry(
                 continue
             if not varying(b) <= varying(a):
                 changed.append(i)
-                leaves[i] = varied(leaves[i], varying(b))
+                leaves[i] = vary_over(leaves[i], varying(b))
                 avals[i] = with_varying(avals[i], varying(a) | varying(b))
             elif laid_of(a) is None and laid_of(b) is not None and lie_alike(a, b):
                 changed.append(i)
-                avals[i] = with_mark(a, varying(a), sums_of(a), unsummed(laid_of(b)))
+                avals[i] = with_mark(a, varying(a), sums_of(a), without_sums(laid_of(b)))
                 leaves[i] = as_said(leaves[i], avals[i])
         if not changed:
             break

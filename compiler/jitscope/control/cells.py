@@ -10,7 +10,7 @@ from ..core.jaxpr import Var
 from ..core.trace import using
 from ..ops.linear import instantiate
 from .indexers import Parts, Span, changed, element_of, rebuilt
-from .ref_errors import ended
+from .ref_errors import freed_error
 
 
 class Cell:
@@ -53,7 +53,7 @@ class ValueCell(Cell):
 
     def read(self):
         if self.value is None:
-            raise ended()
+            raise freed_error()
         return self.value
 
     def write(self, value):

@@ -16,7 +16,7 @@ from ..core.effects import moved, no_effects
 from ..core.errors import stepped_on
 from ..core.jaxpr import ClosedJaxpr, JaxprEqn, Literal, rearranged
 from ..core.messages import with_advice
-from ..core.part_types import laid_of, nothing, sums_of, unsummed, varying, with_mark, with_varying
+from ..core.part_types import laid_of, nothing, sums_of, varying, with_mark, with_varying, without_sums
 from ..core.primitive import Discharge, HigherOrder, NewValue, Primitive
 from ..core.staging import eval_jaxpr, trace_to_jaxpr
 from ..core.trace import Tracer, using
@@ -524,7 +524,7 @@ def _same_results(
 def _said(column: Sequence[ShapedArray]) -> Any:
     """What the types of one result in each branch say of several devices, but for what it varies over."""
     like = next((a for a in column if laid_of(a) is not None), column[0])
-    return with_mark(like, nothing, sums_of(like), unsummed(laid_of(like))).mark
+    return with_mark(like, nothing, sums_of(like), without_sums(laid_of(like))).mark
 
 
 def _guilty(body: Body, other: Body) -> source.Position | None:

@@ -43,7 +43,7 @@ class InlineProgram(HigherOrder):
 _inlined = {name: InlineProgram(f"{name}_of_value") for name in ("new_ref", "get", "swap", "addupdate", "freeze")}
 
 
-def purified(closed: ClosedJaxpr) -> tuple[ClosedJaxpr, list[int]]:
+def pure_program(closed: ClosedJaxpr) -> tuple[ClosedJaxpr, list[int]]:
     """A pure program for the compiler, with the new values of changed arguments after its results, and the numbers of those
     arguments (captured values count first). Equations keep their numbers. Made once."""
     if not uses_refs(closed.jaxpr):
@@ -83,7 +83,7 @@ def _pure_equation(eqn: JaxprEqn, now: dict[Any, Any]) -> JaxprEqn:
         any(r is not None for r in refs) or any(uses_refs(inner.jaxpr) for _, inner in subjaxprs(eqn.params))
     ):
         return eqn
-    plan = primitive.discharge(refs, purified, **eqn.params)
+    plan = primitive.discharge(refs, pure_program, **eqn.params)
     outvars: list[Var] = []
     for result in plan.results:
         if isinstance(result, NewValue):
@@ -140,7 +140,7 @@ class _Values(Trace):
 
 
 def flattened(closed: ClosedJaxpr) -> tuple[ClosedJaxpr, list[int]]:
-    """`purified` for transformations: in place of each operation on a reference stand those on its value. Made once."""
+    """`pure_program` for transformations: in place of each operation on a reference stand those on its value. Made once."""
     if not uses_refs(closed.jaxpr):
         return closed, []
     if "flattened" not in closed.derived:

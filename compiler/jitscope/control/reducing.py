@@ -71,7 +71,7 @@ class ReduceWith(ReducePrimitive):
         if not shape[0]:
             return spread
         found = [reshape(x, shape[1:]) for x in _by_halves(jaxpr, rows)]
-        return combined(jaxpr, spread, found)
+        return elementwise(jaxpr, spread, found)
 
     def batch(self, axis, args, dims, /, *, jaxpr, dimensions):
         n = len(args) // 2
@@ -100,7 +100,7 @@ class ReduceWindowWith(ReducePrimitive):
         spread = [broadcast_in_dim(x, shape, ()) for x in starts]
         if not math.prod(shape) or not aval_of(xs[0]).size:
             return spread
-        return combined(jaxpr, spread, taps.fold(xs, starts, lambda a, b: combined(jaxpr, a, b), window))
+        return elementwise(jaxpr, spread, taps.fold(xs, starts, lambda a, b: elementwise(jaxpr, a, b), window))
 
     def batch(self, axis, args, dims, /, *, jaxpr, **window):
         n = len(args) // 2
@@ -125,7 +125,7 @@ def _arrays(name: str, avals: Sequence[ShapedArray]) -> Sequence[ShapedArray]:
     return avals[:n]
 
 
-def combined(jaxpr: ClosedJaxpr, xs: Sequence[Any], ys: Sequence[Any]) -> list[Any]:
+def elementwise(jaxpr: ClosedJaxpr, xs: Sequence[Any], ys: Sequence[Any]) -> list[Any]:
     """A program of scalars, on two sides of arrays of one shape, element by element."""
     shape = aval_of(xs[0]).shape
     count = math.prod(shape)
@@ -141,7 +141,7 @@ def _by_halves(jaxpr: ClosedJaxpr, rows: Sequence[Any]) -> list[Any]:
     while (n := aval_of(rows[0]).shape[0]) > 1:
         even = [slice_in_dim(x, 0, n - n % 2, 2) for x in rows]
         odd = [slice_in_dim(x, 1, n, 2) for x in rows]
-        pairs = combined(jaxpr, even, odd)
+        pairs = elementwise(jaxpr, even, odd)
         rest = [slice_in_dim(x, n - 1, n) for x in rows] if n % 2 else None
         rows = pairs if rest is None else [concatenate_p(x, y, dimension=0) for x, y in zip(pairs, rest)]
     return rows

@@ -13,7 +13,7 @@ from ..core.messages import message_here, place, with_advice
 from ..core.references import Reference
 
 
-def ended() -> ValueError:
+def freed_error() -> ValueError:
     return ValueError(
         message_here(
             "the reference was frozen or freed: it holds nothing any more.",
@@ -22,7 +22,7 @@ def ended() -> ValueError:
     )
 
 
-def aliased(name: str, names: Sequence[str], args: Sequence[Any], captured: Sequence[Any]) -> ValueError:
+def aliasing_error(name: str, names: Sequence[str], args: Sequence[Any], captured: Sequence[Any]) -> ValueError:
     """The error for a reference that a call of `name` gets by two names."""
     seen: dict[int, str] = {}
     for i, x in enumerate(args):
@@ -56,7 +56,7 @@ def refuse_aliases(primitive: Any, args: Sequence[Any], params: dict[str, Any]) 
     own = [x for x, n in zip(args[extra:], names) if n.startswith("const")]
     name = f"{inner.jaxpr.debug.name} ({primitive.name})" if inner is not None else primitive.name
     given = [None if n.startswith("const") else x for x, n in zip(args[extra:], names)]
-    raise aliased(name, names, given, own)
+    raise aliasing_error(name, names, given, own)
 
 
 def of_another(ref: Any, x: Any) -> ValueError:
@@ -72,7 +72,7 @@ def of_another(ref: Any, x: Any) -> ValueError:
     )
 
 
-def leaked(ref: Any) -> UnexpectedTracerError:
+def leak_error(ref: Any) -> UnexpectedTracerError:
     where = call_sites.here()
     return UnexpectedTracerError(
         with_advice(

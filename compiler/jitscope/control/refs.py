@@ -25,7 +25,7 @@ from ..ops.linear import convert, zeros
 from .cells import Cell, Dual, Example, TracedCell, ValueCell
 from .discharge import discharged, runs_rules
 from .indexers import Parts, element_of, parse, reading
-from .ref_errors import ended, leaked, of_another, refuse_aliases
+from .ref_errors import freed_error, leak_error, of_another, refuse_aliases
 from .ref_operations import RefPrimitive, addupdate_p, freeze_p, get_p, swap_p
 
 
@@ -189,10 +189,10 @@ class Ref(Reference):
         cell = self.cell
         if isinstance(cell, TracedCell) and cell.trace is trace:
             if cell.ended:
-                raise ended()
+                raise freed_error()
             return cell.var
         if getattr(cell.trace, "ended", False):
-            raise leaked(self)
+            raise leak_error(self)
         if cell.trace is None:
             cell.read()  # so that the error for one that was freed comes here
         found = trace.constants.get(id(self))
@@ -470,7 +470,7 @@ def _owner(ref: Ref, chain: list[Any]) -> Any:
         return ref.cell.trace
     root = chain[-1]
     if ref.cell.trace is not None and (getattr(ref.cell.trace, "ended", False) or not is_staging(root)):
-        raise leaked(ref)
+        raise leak_error(ref)
     return root
 
 

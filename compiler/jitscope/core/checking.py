@@ -6,7 +6,7 @@ from __future__ import annotations
 from . import call_sites
 from .errors import JaxprTypeError
 from .jaxpr import Jaxpr, JaxprEqn, Literal, Var
-from .types import typed
+from .types import abstract_results
 
 
 def check_jaxpr(jaxpr: Jaxpr) -> None:
@@ -36,7 +36,7 @@ def _define(defined: set[Var], var: Var, what: str) -> None:
 
 
 def _check_results(eqn: JaxprEqn) -> None:
-    out, effects, _ = typed(eqn.primitive, [a.aval for a in eqn.invars], eqn.params)
+    out, effects, _ = abstract_results(eqn.primitive, [a.aval for a in eqn.invars], eqn.params)
     wanted = list(out) if eqn.primitive.multiple_results else [out]
     found = [v.aval for v in eqn.outvars]
     if [(a.shape, a.dtype) for a in wanted] != [(a.shape, a.dtype) for a in found]:

@@ -130,14 +130,14 @@ def with_mark(aval: ShapedArray, along: frozenset, sums: Sums, laid: Any) -> Sha
     return aval if aval.mark is mark else aval.update(sharding=mark)
 
 
-def unsummed(laid: Any) -> Any:
+def without_sums(laid: Any) -> Any:
     """A layout that says nothing of sums."""
     return laid if laid is None or not (laid.spec.unreduced or laid.spec.reduced) else laid.with_spec(laid.spec.update(unreduced=nothing, reduced=nothing))  # fmt: skip
 
 
 def with_sums(aval: ShapedArray, sums: Sums) -> ShapedArray:
     """The aval of the same value with sums open over these axes."""
-    return aval if sums_of(aval) == sums else with_mark(aval, varying(aval), sums, unsummed(laid_of(aval)))
+    return aval if sums_of(aval) == sums else with_mark(aval, varying(aval), sums, without_sums(laid_of(aval)))
 
 
 def with_varying(aval: ShapedArray, axes: frozenset) -> ShapedArray:
@@ -145,4 +145,4 @@ def with_varying(aval: ShapedArray, axes: frozenset) -> ShapedArray:
     if varying(aval) == axes:
         return aval
     unreduced, reduced = sums_of(aval)
-    return with_mark(aval, axes, Sums(unreduced - axes, reduced - axes), unsummed(laid_of(aval)))
+    return with_mark(aval, axes, Sums(unreduced - axes, reduced - axes), without_sums(laid_of(aval)))

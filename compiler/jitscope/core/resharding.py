@@ -7,7 +7,7 @@ from typing import Any
 from .avals import ShapedArray, aval_of, cotangent_aval
 from .effects import no_effects
 from .meshes import AbstractMesh, AxisType
-from .part_types import PartType, Sums, laid_of, sums_of, unsummed, with_mark
+from .part_types import PartType, Sums, laid_of, sums_of, with_mark, without_sums
 from .primitive import Primitive
 from .shardings import UNCONSTRAINED, NamedSharding, PartitionSpec, explicit_part, names_of
 from .zeros import Zero, is_zero
@@ -73,7 +73,7 @@ def typed_as(aval: ShapedArray, sharding: Any) -> ShapedArray:
         return aval if aval.mark is part else aval.update(sharding=part)
     mark, said = aval.mark, sums_of(aval.update(sharding=part))
     sums = Sums(mark.unreduced | said.unreduced, mark.reduced | said.reduced)
-    return with_mark(aval, mark.varying, sums, unsummed(part))
+    return with_mark(aval, mark.varying, sums, without_sums(part))
 
 
 def as_typed(x: Any, aval: ShapedArray) -> Any:
@@ -81,10 +81,10 @@ def as_typed(x: Any, aval: ShapedArray) -> Any:
     own, wanted = laid_of(aval_of(x)), laid_of(aval)
     if own is wanted:
         return x
-    return unsaid(x) if wanted is None else reshard_p(x, sharding=wanted)
+    return with_auto_layout(x) if wanted is None else reshard_p(x, sharding=wanted)
 
 
-def unsaid(x: Any, axes: Any = None) -> Any:
+def with_auto_layout(x: Any, axes: Any = None) -> Any:
     """`x`, whose type says no longer how it lies along `axes` (all, for None): the compiler decides, here and in what follows. Sums that
     are open are taken."""
     laid = laid_of(aval_of(x))

@@ -21,8 +21,8 @@ from .messages import place, with_advice
 from .part_types import sums_of, varying, with_varying
 from .primitive import FunctionCall, Primitive
 from .references import Reference, ReferenceAval
-from .trace import Trace, Tracer, chain_of, current_trace, leaked, using
-from .types import typed
+from .trace import Trace, Tracer, chain_of, current_trace, leak_error, using
+from .types import abstract_results
 from .varying import pvary_p, reduced_vary_p, seen_here
 
 
@@ -104,7 +104,7 @@ class JaxprTrace(Trace):
         self, primitive: Primitive, atoms: list[Atom], params: dict[str, Any]
     ) -> tuple[list[Atom], Any, Effects]:
         """The operands, results and effects of an operation where types may speak of several devices."""
-        found = typed(primitive, [a.aval for a in atoms], params)
+        found = abstract_results(primitive, [a.aval for a in atoms], params)
         left = [[] if type(a) is Literal else sorted(found.axes - varying(a.aval), key=str) for a in atoms]
         atoms = [self._varied(a, axes) if axes else a for a, axes in zip(atoms, left)]
         return atoms, found.out, found.effects
@@ -138,7 +138,7 @@ class JaxprTrace(Trace):
             if x.tracing is self:
                 return x.atom  # pyright: ignore[reportAttributeAccessIssue]
             if isinstance(x.tracing, JaxprTrace) and x.tracing.ended:
-                raise leaked(x)
+                raise leak_error(x)
         elif is_python_scalar(x):
             aval = aval_of(x)
             try:
@@ -230,7 +230,7 @@ def capturing() -> JaxprTrace | None:
     return None
 
 
-def captured(x: Any) -> Any:
+def constant_atom(x: Any) -> Any:
     """What operations have of a known value: where they are recorded a tracer, of a literal or of a captured constant;
     else the value itself."""
     if isinstance(x, Tracer):
@@ -240,13 +240,13 @@ def captured(x: Any) -> Any:
 
 
 def all_captured(x: Any) -> Any:
-    """`captured` of each array and number in a result, a value or a tuple or list of results."""
+    """`constant_atom` of each array and number in a result, a value or a tuple or list of results."""
     if isinstance(x, Tracer):
         return x
     if isinstance(x, (tuple, list)):
         parts = [all_captured(part) for part in x]
         return type(x)(*parts) if hasattr(x, "_fields") else type(x)(parts)
-    return captured(x) if hasattr(x, "aval") or isinstance(x, (np.ndarray, np.generic)) else x
+    return constant_atom(x) if hasattr(x, "aval") or isinstance(x, (np.ndarray, np.generic)) else x
 
 
 def _recorded(x: Any) -> Atom | None:

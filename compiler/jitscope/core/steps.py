@@ -66,7 +66,7 @@ recorder = _recorder.get
 
 
 @contextmanager
-def recorded(steps: Recorder) -> Iterator[Recorder]:
+def recording_steps(steps: Recorder) -> Iterator[Recorder]:
     """Transformations inside are recorded."""
     token = _recorder.set(steps)
     try:
@@ -76,7 +76,7 @@ def recorded(steps: Recorder) -> Iterator[Recorder]:
 
 
 @contextmanager
-def unrecorded() -> Iterator[None]:
+def without_steps() -> Iterator[None]:
     """What is transformed inside is transformed to be looked at."""
     token = _recorder.set(None)
     try:

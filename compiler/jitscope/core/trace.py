@@ -156,7 +156,7 @@ class Tracer(Operators, PlaceUnknown):
     def _concrete(self, error: type[Exception], wanted: str, advice: str, asked: str) -> Any:
         value = self.known()
         if value is None:
-            raise leaked(self) if self._is_over() else error(conversion_message(self, wanted, advice, asked))
+            raise leak_error(self) if self._is_over() else error(conversion_message(self, wanted, advice, asked))
         return value
 
     def __bool__(self) -> bool:
@@ -250,7 +250,7 @@ _STATIC = (
 )
 
 
-def leaked(tracer: Tracer) -> UnexpectedTracerError:
+def leak_error(tracer: Tracer) -> UnexpectedTracerError:
     """The error for a tracer met outside its trace."""
     where = call_sites.here()
     line = f" It was used {place(where)}" if where else ""

@@ -21,7 +21,7 @@ class TypedResults(NamedTuple):
     axes: frozenset
 
 
-def typed(primitive: Primitive, avals: Sequence[Any], params: dict[str, Any]) -> TypedResults:
+def abstract_results(primitive: Primitive, avals: Sequence[Any], params: dict[str, Any]) -> TypedResults:
     """`primitive.abstract`, and what types say of several devices."""
     if primitive.types_itself:
         return TypedResults(*primitive.abstract(*avals, **params), nothing)

@@ -17,7 +17,7 @@ from ..named_tuple import NamedTuple
 from .avals import ShapedArray, aval_of
 from .axes import current_axes, use_axes
 from .effects import no_effects
-from .part_types import NO_SUMS, Sums, laid_of, nothing, sums_of, unsummed, varying, with_mark
+from .part_types import NO_SUMS, Sums, laid_of, nothing, sums_of, varying, with_mark, without_sums
 from .primitive import Primitive
 from .zeros import Zero, is_zero
 
@@ -67,7 +67,7 @@ def as_said(x: Any, aval: ShapedArray) -> Any:
         x = as_typed(x, wanted)
     unreduced, reduced = sums_of(wanted)
     here = frozenset(manual_axes())
-    x = varied(x, varying(wanted) | (unreduced & here) - sums_of(aval_of(x)).unreduced)
+    x = vary_over(x, varying(wanted) | (unreduced & here) - sums_of(aval_of(x)).unreduced)
     x = _cast(vary_unreduced_p, x, unreduced & here & varying(aval_of(x)))
     return _cast(preduced_p, x, reduced & here - sums_of(aval_of(x)).reduced)
 
@@ -153,7 +153,9 @@ class AxesCast(AlongAxes):
                 mark[word] = said - names
         if self.after is not None:
             mark[self.after] |= names
-        return with_mark(x, mark["varying"], Sums(mark["unreduced"], mark["reduced"]), unsummed(laid_of(x))), no_effects
+        return with_mark(
+            x, mark["varying"], Sums(mark["unreduced"], mark["reduced"]), without_sums(laid_of(x))
+        ), no_effects
 
     def lower(self, ctx, x, /, *, axes):
         return ctx.all_reduce(x, axes, "add") if self.adds else x
@@ -185,7 +187,7 @@ def sum_invariant(x: Any, axes: tuple[Any, ...]) -> Any:
     )
 
 
-def varied(x: Any, axes: Iterable[Hashable]) -> Any:
+def vary_over(x: Any, axes: Iterable[Hashable]) -> Any:
     """A value that varies over these axes at least."""
     left = frozenset(axes) - varying(aval_of(x))
     reduced = left & sums_of(aval_of(x)).reduced

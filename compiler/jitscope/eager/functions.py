@@ -21,7 +21,7 @@ from ..core.config import scoped, settings
 from ..core.staging import all_captured, recording
 from ..core.trace import Tracer, current_trace, evaluating, traced_by
 from .operands import concrete
-from .running import Programs, Run, compile_function, traced
+from .running import Programs, Run, compile_function, trace_arrays
 
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -229,7 +229,7 @@ class _Call:
         if key is None:
             return fun(*args, **kwargs)
         if found is None:
-            found = programs.again(key) or programs.keep(key, traced(again, avals, fun.__name__))
+            found = programs.again(key) or programs.keep(key, trace_arrays(again, avals, fun.__name__))
         closed, out_tree = found
         return out_tree.unflatten(call(closed, operands, fun.__name__))
 

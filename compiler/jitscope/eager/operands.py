@@ -9,14 +9,14 @@ import numpy as np
 from ..backend.array import Array, to_array
 from ..core.avals import ShapedArray, aval_of, from_protocol
 from ..core.config import settings
-from ..core.trace import Tracer, leaked
+from ..core.trace import Tracer, leak_error
 from .running import Programs
 
 
 _PLAIN = frozenset((Array, np.ndarray, bool, int, float, complex))
 
 
-def checked(name: str, x: Any, position: int = 0) -> tuple[Any, ShapedArray]:
+def operand_and_aval(name: str, x: Any, position: int = 0) -> tuple[Any, ShapedArray]:
     """An operand with its aval. Raises TypeError, with the function's name, for what is not an array and no number."""
     if type(x) not in _PLAIN and not isinstance(x, Tracer):
         x = from_protocol(x)
@@ -43,7 +43,7 @@ def concrete(name: str, x: Any, position: int = 0) -> Array:
     kind = type(x)
     if kind is int or (kind is float and x):  # 0.0 and -0.0 are equal
         return _numbers[kind, x, settings()]
-    x = checked(name, x, position)[0]
+    x = operand_and_aval(name, x, position)[0]
     if isinstance(x, Tracer):
-        raise leaked(x)
+        raise leak_error(x)
     return to_array(x)

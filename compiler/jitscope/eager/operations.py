@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from operator import attrgetter
 from typing import Any
 
-from ..backend.array import Array, device_for, one_device, placed, to_array
+from ..backend.array import Array, array_on, device_for, one_device, to_array
 from ..backend.compile import compile_jaxpr
 from ..backend.memory import memory_of
-from ..backend.watching import Run, is_key, watched
+from ..backend.watching import Run, is_key, with_watches
 from ..control.call import jit_p
 from ..control.refs import new_ref_p
 from ..core import call_sites, records
@@ -18,8 +18,8 @@ from ..core.config import settings
 from ..core.jaxpr import ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Literal, Var, subjaxprs
 from ..core.meshes_in_force import mesh_in_force
 from ..core.primitive import HigherOrder, Primitive
-from ..core.trace import Trace, Tracer, install_evaluation, leaked
-from ..core.types import typed
+from ..core.trace import Trace, Tracer, install_evaluation, leak_error
+from ..core.types import abstract_results
 from ..ops.indexing import dynamic_slice_p, dynamic_update_slice_p
 from .running import Programs, runner
 
@@ -62,7 +62,7 @@ def _not_met(primitive: Primitive, args: tuple, params: dict[str, Any]) -> Any:
 
 def _array(x: Any) -> Array:
     if isinstance(x, Tracer):
-        raise leaked(x)
+        raise leak_error(x)
     return to_array(x)
 
 
@@ -74,7 +74,7 @@ def _operation(primitive: Primitive, avals: list[ShapedArray], params: dict[str,
 
 
 def _one_equation(primitive: Primitive, avals: Sequence[ShapedArray], params: dict[str, Any]) -> ClosedJaxpr:
-    out, effects, _ = typed(primitive, avals, params)
+    out, effects, _ = abstract_results(primitive, avals, params)
     invars = [Var(aval) for aval in avals]
     outvars = [Var(aval) for aval in (out if primitive.multiple_results else [out])]
     eqn = JaxprEqn(list(invars), outvars, primitive, params, effects, call_sites.capture())
@@ -107,7 +107,7 @@ def _run_inner(inner: ClosedJaxpr, primitive: Primitive, args: tuple, params: di
     """An operation that holds jaxprs (`inner` is the first): a loop, a derivative of a jitted function. Its program lives as long as
     they do. The ledger hears of it, since it runs code of the user's."""
     device = None if one_device() else device_for(args)
-    arrays = [_array(x) if device is None else placed(_array(x), device) for x in args]
+    arrays = [_array(x) if device is None else array_on(_array(x), device) for x in args]
     avals = [a.aval for a in arrays]
     layouts = () if device is None else (mesh_in_force(), *[a.buf._sharding for a in arrays])
     key = (primitive, settings(), device, *layouts, *avals, *params.items())
@@ -115,7 +115,7 @@ def _run_inner(inner: ClosedJaxpr, primitive: Primitive, args: tuple, params: di
     if run is None:
         closed = params["jaxpr"] if primitive is jit_p else _one_equation(primitive, avals, params)
         name = params.get("name", primitive.name)
-        run = inner.derived[key] = watched(closed, name, _recorded_program(closed, name, device, arrays).run)
+        run = inner.derived[key] = with_watches(closed, name, _recorded_program(closed, name, device, arrays).run)
     return run([a.buf for a in arrays])
 
 

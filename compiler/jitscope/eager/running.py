@@ -14,7 +14,7 @@ from typing import Any
 from .. import tree
 from ..backend.array import Array, common_device, one_device
 from ..backend.compile import Program, compile_jaxpr, relief
-from ..backend.watching import Run, watched
+from ..backend.watching import Run, with_watches
 from ..core import call_sites, notices, records
 from ..core.avals import ShapedArray
 from ..core.config import settings
@@ -88,7 +88,7 @@ def count_runs(ran: Callable[[], None]) -> Callable[[], None]:
 def runner(closed: ClosedJaxpr, finish: Callable[[list[Array]], Any] | None = None, traced_in: float = 0.0) -> Run:
     """What runs a jaxpr on buffers. It gives what `finish` makes of the results; without it, the one result. `traced_in`: the seconds
     that its trace took, for the record."""
-    return watched(closed, closed.jaxpr.debug.name, _runner(closed, finish, traced_in))
+    return with_watches(closed, closed.jaxpr.debug.name, _runner(closed, finish, traced_in))
 
 
 def _runner(closed: ClosedJaxpr, finish: Callable[[list[Array]], Any] | None, traced_in: float) -> Run:
@@ -165,7 +165,7 @@ def _compiled(closed: ClosedJaxpr, device: Any, traced_in: float) -> Program:
     return program
 
 
-def traced(fun: Callable[..., Any], avals: Sequence[ShapedArray], name: str) -> tuple[ClosedJaxpr, Any]:
+def trace_arrays(fun: Callable[..., Any], avals: Sequence[ShapedArray], name: str) -> tuple[ClosedJaxpr, Any]:
     """The jaxpr of a function of arrays, and the structure of its result."""
     trees: list[Any] = []
 
@@ -180,7 +180,7 @@ def traced(fun: Callable[..., Any], avals: Sequence[ShapedArray], name: str) -> 
 def compile_function(fun: Callable[..., Any], avals: Sequence[ShapedArray], name: str) -> Run:
     """What runs a Python function of arrays as one program; it gives what the function gives, an array or a tree of them."""
     began = time.perf_counter()
-    closed, out_tree = traced(fun, avals, name)
+    closed, out_tree = trace_arrays(fun, avals, name)
     return runner(closed, None if out_tree == _ONE_ARRAY else out_tree.unflatten, time.perf_counter() - began)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of, is_python_scalar
-from ..core.staging import captured, capturing
+from ..core.staging import capturing, constant_atom
 from ..ops.linear import broadcast_in_dim, convert
 from ..symbolic.dimension import size
 
@@ -60,7 +60,7 @@ def as_array(x: Any) -> Any:
     if hasattr(x, "aval"):
         return x
     if capturing() is not None:
-        return captured(x)
+        return constant_atom(x)
     aval = aval_of(x)
     return convert(x, aval.dtype, aval.weak_type)
 

@@ -13,7 +13,7 @@ import numpy as np
 from ..backend.placement import laid, laying
 from ..core import dtypes
 from ..core.avals import aval_of
-from ..core.staging import captured
+from ..core.staging import constant_atom
 from ..ops import elementwise, indexing, linear
 from ..symbolic.dimension import is_symbolic_dim, size
 from ._operands import as_array, check_sizes, ints, of_one_dtype
@@ -115,7 +115,7 @@ def expand_dims(array: ArrayLike, dimensions: Sequence[int]) -> Array:
     twice."""
     rank = aval_of(array).ndim + len(dimensions)
     if not dimensions:
-        return captured(as_array(array))
+        return constant_atom(as_array(array))
     new = {d % rank for d in dimensions if -rank <= d < rank}
     if len(new) != len(dimensions):
         raise ValueError(f"expand_dims: {tuple(dimensions)} do not name distinct axes of a result of {rank} axes")

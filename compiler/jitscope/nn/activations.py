@@ -12,7 +12,7 @@ from .. import numpy as jnp
 from ..control.custom_jvp import custom_jvp
 from ..core.avals import aval_of
 from ..eager.functions import eager_jit
-from ..numpy.operands import checked, one_axis, operands
+from ..numpy.operands import one_axis, operand_and_aval, operands
 from ..ops.elementwise import erfc_p, logistic_p
 from ..ops.families import scalar_like
 
@@ -33,7 +33,7 @@ _SELU_ALPHA, _SELU_SCALE = 1.6732632423543772, 1.0507009873554805
 
 def array(name: str, x: Any) -> Array:
     """An operand as an array. Raises TypeError, with the function's name, for what is none."""
-    return jnp.asarray(checked(name, x)[0])
+    return jnp.asarray(operand_and_aval(name, x)[0])
 
 
 @eager_jit()
@@ -130,7 +130,7 @@ def sparse_plus(x: ArrayLike) -> Array:
 @eager_jit()
 def sigmoid(x: ArrayLike) -> Array:
     """1 / (1 + exp(-x)), element by element [...]. Raises TypeError for integers and booleans."""
-    return logistic_p(checked("sigmoid", x)[0])
+    return logistic_p(operand_and_aval("sigmoid", x)[0])
 
 
 @eager_jit()

@@ -23,7 +23,7 @@ from . import arithmetic, logic, reductions, running, transcendental
 from ._ufunc import kind_of
 from .dtypes import requested
 from .logic import chosen, truth
-from .operands import axes_of, cast, checked, one_axis, operand
+from .operands import axes_of, cast, one_axis, operand, operand_and_aval
 from .reductions import keep, masked, strong
 from .rounding import real
 from .structure import array_operand, broadcast_to, moveaxis, squeeze
@@ -50,7 +50,7 @@ def reduce(of: Any, a: Any, axis: Any, dtype: Any, keepdims: bool, initial: Any,
     """See `ufunc.reduce`."""
     name = f"{of.__name__}.reduce"
     if where is not None:
-        mask = checked(name, where)[1]
+        mask = operand_and_aval(name, where)[1]
         if mask.dtype != dtypes.bool_:
             raise ValueError(f"{name}: where must be a boolean array, not {mask.short()}")
         if of.identity is None and initial is None:

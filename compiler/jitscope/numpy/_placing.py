@@ -23,7 +23,7 @@ from ._ufunc import kind_of
 from .at import At
 from .dtypes import requested
 from .logic import chosen, truth
-from .operands import checked, lenient, one_axis, operands
+from .operands import lenient, one_axis, operand_and_aval, operands
 from .reading import index_vectors, read
 from .reductions import strong
 from .selecting import take
@@ -44,7 +44,7 @@ def at(of: Any, a: Any, indices: Any, b: Any) -> Any:
         x = array_operand(f"{of.__name__}.at", a)
         if of._func in _SCATTER:
             return _scattered(_SCATTER[of._func], x, indices, b)
-        dtype = result_dtype(of, x, checked(f"{of.__name__}.at", b, 2)[0])
+        dtype = result_dtype(of, x, operand_and_aval(f"{of.__name__}.at", b, 2)[0])
         if of._func in _CHOOSE and dtypes.kind(dtype) in "iuf":
             return _scattered(_CHOOSE[of._func], as_dtype(x, dtype), indices, b)
     return _changed(of, a, _plain(indices), *values)

@@ -13,7 +13,7 @@ import numpy as np
 from ..backend.array import Array
 from ..core import dtypes
 from ..core.avals import aval_of, is_python_scalar
-from ..core.staging import captured
+from ..core.staging import constant_atom
 from ..core.trace import evaluating
 from ..eager.functions import eager_jit, elementwise
 from ..ops.elementwise import (
@@ -39,7 +39,7 @@ from ..ops.families import scalar_like
 from ..ops.linear import add_p, convert, convert_element_type_p, mul_p, neg_p, sub_p, where as choose
 from ._ufunc import binary_of, kind_of, not_complex, numeric, unary_of
 from .logic import greater_complex, less_complex
-from .operands import checked, number_like, operand, operands, weak_as
+from .operands import number_like, operand, operand_and_aval, operands, weak_as
 from .structure import array_operand
 
 
@@ -214,7 +214,7 @@ def divmod(x1: ArrayLike, x2: ArrayLike, /) -> tuple[AnyArray, AnyArray]:
 def fmod(x1: ArrayLike, x2: ArrayLike, /) -> AnyArray:
     """The remainder of x1 / x2 with the sign of x1, element by element [...]. Of an integer and 0: 0, of booleans and
     False: x1. Raises TypeError for complex numbers."""
-    booleans = all(checked("fmod", x, i)[1].dtype == dtypes.bool_ for i, x in enumerate((x1, x2)))
+    booleans = all(operand_and_aval("fmod", x, i)[1].dtype == dtypes.bool_ for i, x in enumerate((x1, x2)))
     x, y = numeric("fmod", x1, x2)
     not_complex("fmod", x)
     return rem_p(x, y) if booleans else _rest(x, y)
@@ -235,7 +235,7 @@ def power(x1: ArrayLike, x2: ArrayLike, /) -> AnyArray:
         whole = isinstance(x2, np.integer) or (is_python_scalar(x2) and not isinstance(x2, (float, complex)))
     if whole:
         x2 = operator.index(x2)  # pyright: ignore[reportArgumentType]
-        return _fused_int_power(x1, x2) if evaluating() else captured(_int_power(x1, x2))
+        return _fused_int_power(x1, x2) if evaluating() else constant_atom(_int_power(x1, x2))
     return _power(x1, x2)
 
 
@@ -252,7 +252,7 @@ _fused_int_power = eager_jit(static="y")(_int_power)
 
 @elementwise
 def _power(x: Any, y: Any, /) -> Any:
-    exponent = checked("power", y, 1)[1]
+    exponent = operand_and_aval("power", y, 1)[1]
     x, y = numeric("power", x, y)
     if kind_of(x) not in "fc":
         return _power_of_integers(x, y)

@@ -25,7 +25,7 @@ from ._ufunc import kind_of
 from .arithmetic import divide, power
 from .creation import asarray
 from .indexing import opened, plain, read_eagerly
-from .operands import checked, scalar_of
+from .operands import operand_and_aval, scalar_of
 from .reading import from_front, read
 from .updates import updated
 
@@ -134,7 +134,7 @@ class Place:
         if out_sharding is not None:
             how["mode"], how["wrap_negative_indices"] = mode, wrap_negative_indices
             return laid(out_sharding, lambda x, index: Place(x, index).get(**how), self.array, self.index)
-        x, aval = checked("at", self.array)
+        x, aval = operand_and_aval("at", self.array)
         strict = settings().check_static_indices and how["mode"] is GatherScatterMode.PROMISE_IN_BOUNDS
         index = parse(self.index if wrap_negative_indices else _unwrapped(self.index, how["mode"]), aval.shape, strict)
         whole = evaluating() and type(x) is Array
@@ -155,7 +155,7 @@ class Place:
         Raises NotImplementedError there for a func that uses traced values from outside.
         """
         how = mode_of(mode, GatherScatterMode.FILL_OR_DROP)
-        x, aval = checked("at", self.array)
+        x, aval = operand_and_aval("at", self.array)
         index = self.index if wrap_negative_indices else _unwrapped(self.index, how)
         parsed = parse(index, aval.shape)
         options = (how, bool(unique_indices), bool(indices_are_sorted))
@@ -174,8 +174,10 @@ class Place:
             return laid(out_sharding, place, self.array, self.index, values)
         if how in _THROUGH_ONES:
             return self._through_ones(how, values, ordered, unique, mode, wraps)
-        x, aval = checked("at", self.array)
-        values, given = checked(f"at[...].{how}", asarray(values) if isinstance(values, (list, tuple)) else values)
+        x, aval = operand_and_aval("at", self.array)
+        values, given = operand_and_aval(
+            f"at[...].{how}", asarray(values) if isinstance(values, (list, tuple)) else values
+        )
         _check_dtype(how, aval, given)
         if type(values) is int and values >> 31 and kind_of(x) == "u":
             values = scalar_of(values, aval.dtype, False)  # wider than the weak int32 that it would be
@@ -293,7 +295,7 @@ def _program_for(x: Any, values: Any, index: Index, options: tuple[Any, ...]) ->
 
 
 def _ones(x: Any, values: Any) -> Any:
-    x, aval = checked("at", x)
+    x, aval = operand_and_aval("at", x)
     dtype, _ = promote((aval.dtype, aval.weak_type), *[(v.dtype, v.weak_type) for v in (aval_of(values),)])
     return full(aval.shape, 1, dtype)
 

@@ -35,7 +35,7 @@ from .dtypes import requested
 from .joining import concatenate
 from .linear import dot
 from .logic import chosen
-from .operands import cast, checked, integer, lenient, operand, operands, promoted, scalar_of
+from .operands import cast, integer, lenient, operand, operand_and_aval, operands, promoted, scalar_of
 from .ranges import linspace
 from .reductions import max as greatest, min as least, sum as sum_over
 from .rounding import clip, conjugate, real
@@ -69,7 +69,7 @@ def bincount(
     left out, negative numbers count as 0. Raises ConcretizationTypeError while tracing without `length`, TypeError for
     other dtypes than integers and for booleans as weights, ValueError for what is not a vector.
     """
-    aval = checked("bincount", x)[1]
+    aval = operand_and_aval("bincount", x)[1]
     if dtypes.kind(aval.dtype) not in "iub":
         raise TypeError(f"bincount takes a vector of integers, not {aval.short()}")
     if aval.ndim != 1:
@@ -79,7 +79,7 @@ def bincount(
         return _bincount(x, weights, integer("bincount", length, "length"))
     if is_unknown(x):
         raise needs_size("bincount")
-    values = np.asarray(concrete_value(checked("bincount", x)[0]))
+    values = np.asarray(concrete_value(operand_and_aval("bincount", x)[0]))
     return _bincount(x, weights, max(int(values.max()) + 1 if values.size else 0, least_size))
 
 
@@ -106,7 +106,7 @@ def _edges(a: Any, bins: int, limits: Any) -> Any:
     if limits is None:
         low, high = least(x), greatest(x)
     else:
-        low, high = (cast(*checked("histogram", v), aval_of(x).dtype) for v in limits)
+        low, high = (cast(*operand_and_aval("histogram", v), aval_of(x).dtype) for v in limits)
     low, high = array_operand("histogram", low), array_operand("histogram", high)
     flat, half = eq_p(low, high), scalar_like(x, 0.5)
     return linspace(choose(flat, sub_p(low, half), low), choose(flat, add_p(high, half), high), bins + 1)
@@ -124,12 +124,12 @@ def histogram_bin_edges(
     for bins by name."""
     if isinstance(bins, str):
         raise NotImplementedError(f"histogram: bins={bins!r} is not supported: give the number of bins, or their edges")
-    dtype = to_inexact(checked("histogram", a)[1].dtype)
-    if checked("histogram", bins)[1].ndim:
+    dtype = to_inexact(operand_and_aval("histogram", a)[1].dtype)
+    if operand_and_aval("histogram", bins)[1].ndim:
         return asarray(bins, dtype)
     bins = integer("histogram", bins, "bins")
     ends: Any = range
-    if ends is None and checked("histogram", a)[1].size == 0:
+    if ends is None and operand_and_aval("histogram", a)[1].size == 0:
         ends = (0, 1)
     if ends is not None and all(is_python_scalar(v) for v in ends):  # edges of numbers are rounded once
         low, high = ends
@@ -155,7 +155,7 @@ def histogram(
     if isinstance(bins, str):
         raise TypeError(f"histogram: bins are a number or the edges, not {bins!r}")
     if weights is not None:
-        shapes = checked("histogram", a)[1].shape, checked("histogram", weights)[1].shape
+        shapes = operand_and_aval("histogram", a)[1].shape, operand_and_aval("histogram", weights)[1].shape
         if shapes[0] != shapes[1]:
             raise ValueError(f"histogram: weights of shape {shapes[1]} for an array of shape {shapes[0]}")
     edges = histogram_bin_edges(a, bins, range, weights)
@@ -165,7 +165,7 @@ def histogram(
 
 @eager_jit(static="density")
 def _histogram(a: Any, edges: Any, weights: Any, density: bool) -> Any:
-    own = to_inexact(checked("histogram", a)[1].dtype)
+    own = to_inexact(operand_and_aval("histogram", a)[1].dtype)
     if weights is not None:
         (a, weights), _, own, _ = promoted("histogram", (a, weights), inexact=True)
     (x, edges), _, _, _ = promoted("histogram", (a, edges), inexact=True)
@@ -246,7 +246,7 @@ def cov(
 def _observation_weights(argument: str, w: Any, samples: int, dtype: Any) -> Any:
     if w is None:
         return None
-    aval = checked("cov", w)[1]
+    aval = operand_and_aval("cov", w)[1]
     if aval.ndim > 1 or aval.shape != (samples,):
         raise RuntimeError(f"cov: {argument} of shape {aval.shape} for {samples} observations")
     if argument == "fweights" and dtypes.kind(aval.dtype) not in "iu":
@@ -307,7 +307,7 @@ def interp(
             f"interp: xp and fp must be vectors of one size, not of shapes {aval_of(xp).shape} and {aval_of(fp).shape}"
         )
     if period is not None:
-        length = cast(*checked("interp", period), dtype)
+        length = cast(*operand_and_aval("interp", period), dtype)
         x, xp = remainder(x, length), remainder(xp, length)
         order = argsort(xp)
         xp, fp = take(xp, order, mode="clip"), take(fp, order, mode="clip")
@@ -328,7 +328,7 @@ def interp(
         ends = [
             reshape(slice_in_dim(fp, k, k + 1), ())
             if v is None or isinstance(v, str)
-            else cast(*checked("interp", v), aval_of(fp).dtype)
+            else cast(*operand_and_aval("interp", v), aval_of(fp).dtype)
             for v, k in ((left, 0), (right, size - 1))
         ]
         edges = [reshape(slice_in_dim(xp, k, k + 1), ()) for k in (0, size - 1)]

@@ -34,7 +34,7 @@ from ..xla.cpu_tuning import FILLED_BY_NUMPY
 from ._ufunc import describe
 from .dtypes import array_of, on_device, over_mesh, requested
 from .joining import stack
-from .operands import cast, checked, real_if_needed, scalar_of, shape_of
+from .operands import cast, operand_and_aval, real_if_needed, scalar_of, shape_of
 from .structure import array_operand, with_new_axes
 
 
@@ -177,7 +177,7 @@ def _from_sequence(x: Any, to: Any) -> Any:
         return array_of(_built(x, to), given=True)
     if type(None) in kinds:
         raise ValueError("array: a sequence holds None, which is not a number")
-    avals = [checked("array", leaf, i)[1] for i, leaf in enumerate(leaves)]
+    avals = [operand_and_aval("array", leaf, i)[1] for i, leaf in enumerate(leaves)]
     to = to or promote(*{(a.dtype, a.weak_type) for a in avals})[0]
     if dtypes.is_extended(to) or any(isinstance(leaf, Tracer) or _unknown(leaf) or _stays(leaf) for leaf in leaves):
         members = [_from_value(item, to, False) for item in x]
@@ -310,7 +310,7 @@ def full(
     if out_sharding is not None:
         return laid(out_sharding, full, shape, fill_value, dtype)
     sizes = shape_of("full", shape)
-    value, aval = checked("full", fill_value)
+    value, aval = operand_and_aval("full", fill_value)
     to = aval.dtype if dtype is None else requested(dtype, "full")
     refuse_complex("full", value, to)
     weak = dtype is None and aval.weak_type and (device is None or not evaluating())
@@ -347,7 +347,7 @@ def full_like(
     if out_sharding is not None:
         return laid(out_sharding, full_like, a, fill_value, dtype, shape)
     like: Any = a
-    aval = checked("full_like", a)[1] if not hasattr(a, "shape") or hasattr(a, "aval") else like
+    aval = operand_and_aval("full_like", a)[1] if not hasattr(a, "shape") or hasattr(a, "aval") else like
     sizes = tuple(aval.shape) if shape is None else shape_of("full_like", shape)
     if device is None and type(like) is Array and not one_device():
         device = like.sharding if like.committed and sizes == like.shape and not sums_of(like.aval).unreduced else None
@@ -355,7 +355,7 @@ def full_like(
         made = full_like(like.aval.update(sharding=None), fill_value, dtype, device=device)
         return as_said(made, with_sums(like.aval, Sums(nothing, sums_of(like.aval).reduced)))  # no term of a sum
     if dtype is None and getattr(aval, "weak_type", False):
-        return on_device(_spread(checked("full_like", fill_value)[0], sizes, aval.dtype, True), device)
+        return on_device(_spread(operand_and_aval("full_like", fill_value)[0], sizes, aval.dtype, True), device)
     return full(sizes, fill_value, canonicalize(aval.dtype) if dtype is None else dtype, device=device)
 
 

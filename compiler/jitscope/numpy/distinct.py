@@ -23,7 +23,7 @@ from ..ops.reduce import cumsum_p, reduce_or_p
 from ..ops.sort import sort_p
 from ._ufunc import kind_of
 from .at import At
-from .operands import broadcast, cast, check_whole, checked, integer, one_axis, scalar_of
+from .operands import broadcast, cast, check_whole, integer, one_axis, operand_and_aval, scalar_of
 from .selecting import concrete_value, is_unknown, needs_size, nonzero, take
 from .structure import array_operand, broadcast_to, moveaxis
 
@@ -103,7 +103,7 @@ def unique(
     where nothing is there to fill up with.
     """
     wanted = (return_index, return_inverse, return_counts)
-    x, aval = checked("unique", ar)
+    x, aval = operand_and_aval("unique", ar)
     axis = None if axis is None else one_axis("unique", axis, aval.ndim)
     if size is None:
         if is_unknown(x):
@@ -159,7 +159,7 @@ def _unique(ar: Any, size: int, axis: int | None, equal_nan: bool, fill_value: A
 
 def _filler(value: Any, dtype: Any, rest: list[int]) -> Any:
     """What stands in missing slices, of shape `rest`."""
-    x = cast(*checked("unique", value), dtype)
+    x = cast(*operand_and_aval("unique", value), dtype)
     shape, wanted = aval_of(x).shape, tuple(rest)
     if len(shape) > len(wanted) or any(n not in (1, m) for n, m in zip(shape[::-1], wanted[::-1])):
         if aval_of(x).size != 1:

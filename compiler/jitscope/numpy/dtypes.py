@@ -11,7 +11,7 @@ import ml_dtypes
 import numpy as np
 
 from .. import tree as _tree
-from ..backend.array import Array, array_from_numpy, placed
+from ..backend.array import Array, array_from_numpy, array_on
 from ..backend.placement import by_device, device_of_request, is_layout, laid_out
 from ..core import dtypes as _dtypes, notices
 from ..core.avals import aval_of, from_protocol, is_python_scalar
@@ -23,7 +23,7 @@ from ..core.trace import Tracer, evaluating
 from ..eager.functions import eager_jit
 from ..ops.linear import convert_element_type_p, copy_p
 from ..xla import client
-from .operands import axes_of, broadcast_shape, checked, finite_info, real_if_needed, shape_of
+from .operands import axes_of, broadcast_shape, finite_info, operand_and_aval, real_if_needed, shape_of
 
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ def astype(
 ) -> AnyArray:
     """`x` [...] in `dtype` (None: the default float). Floats are cut towards zero on the way to integers; complex
     numbers lose their imaginary part on the way to real ones, and are True where any of their parts is. Raises TypeError for key arrays and unknown dtypes."""
-    x, aval = checked("astype", x)
+    x, aval = operand_and_aval("astype", x)
     dtype = requested(float if dtype is None else dtype, "astype")
     if aval.dtype == dtype and not aval.weak_type and hasattr(x, "aval"):
         return on_device(copy_p(x) if copy else x, device)
@@ -190,7 +190,7 @@ def on_device(x: Any, device: Any) -> Any:
             from ..backend.constraint import resharded  # of several devices
 
             return resharded(x, device)
-    return x if device is None or isinstance(x, Tracer) else by_device(placed(x, device))
+    return x if device is None or isinstance(x, Tracer) else by_device(array_on(x, device))
 
 
 def array_of(values: Any, device: Any = None, given: bool = False) -> Any:

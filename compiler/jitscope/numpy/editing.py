@@ -28,8 +28,8 @@ from .operands import (
     broadcast,
     broadcast_shape,
     cast,
-    checked,
     one_axis,
+    operand_and_aval,
     promoted,
     scalar_of,
     shape_of,
@@ -77,7 +77,7 @@ def delete(
     x, axis = _along("delete", arr, axis)
     size = aval_of(x).shape[axis]
     if not isinstance(obj, slice):
-        obj, aval = checked("delete", obj)
+        obj, aval = operand_and_aval("delete", obj)
         if dtypes.kind(aval.dtype) not in "biu":
             raise ValueError(f"delete: obj is an int, a slice, integers or a mask, not {aval.short()}")
         if assume_unique_indices and hasattr(obj, "aval") and dtypes.is_integer(aval.dtype):
@@ -128,10 +128,10 @@ def insert(
     more axes and of other dtypes."""
     x, axis = _along("insert", arr, axis)
     shape, size = aval_of(x).shape, aval_of(x).shape[axis]
-    places, aval = checked("insert", np.arange(size)[obj] if isinstance(obj, slice) else obj)
+    places, aval = operand_and_aval("insert", np.arange(size)[obj] if isinstance(obj, slice) else obj)
     if aval.ndim > 1 or (not dtypes.is_integer(aval.dtype) and (aval.size or hasattr(places, "aval"))):
         raise ValueError(f"insert: obj is an int, a slice or a vector of integers, not {aval.short()}")
-    v, given = checked("insert", values)
+    v, given = operand_and_aval("insert", values)
     v = cast(v, given, aval_of(x).dtype)
     v = reshape(array_operand("insert", v), (1,) * (len(shape) - given.ndim) + given.shape)
     if not aval.ndim:
@@ -255,7 +255,7 @@ def choose(a: ArrayLike, choices: Sequence[ArrayLike] | ArrayLike, out: None = N
     unsupported("choose", out=out)
     if mode not in ("raise", "wrap", "clip"):
         raise ValueError(f"choose: mode is 'raise', 'wrap' or 'clip', not {mode!r}")
-    indices, aval = checked("choose", a)
+    indices, aval = operand_and_aval("choose", a)
     if not dtypes.is_integer(aval.dtype):
         raise ValueError(f"choose: indices must be integers, not {aval.short()}")
     among: Any = choices

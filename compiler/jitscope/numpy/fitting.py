@@ -36,7 +36,7 @@ from .indexing import getitem
 from .joining import stack
 from .linear import dot, outer
 from .logic import chosen
-from .operands import checked, finite_info, integer, lenient, operand, operands, promoted
+from .operands import finite_info, integer, lenient, operand, operand_and_aval, operands, promoted
 from .polynomials import vander
 from .reductions import argmin
 from .repeating import roll
@@ -123,7 +123,7 @@ def roots(p: ArrayLike, *, strip_zeros: bool = True) -> Array:
     those that do not exist are NaN. They are the eigenvalues of the companion matrix. Raises ValueError for arrays that
     are not vectors, ConcretizationTypeError while tracing with `strip_zeros`.
     """
-    aval = checked("roots", p)[1]
+    aval = operand_and_aval("roots", p)[1]
     if aval.ndim > 1:
         raise ValueError(f"roots takes the coefficients as a vector; it got shape {aval.shape}")
     if aval.size < 2:
@@ -132,13 +132,15 @@ def roots(p: ArrayLike, *, strip_zeros: bool = True) -> Array:
         return _all_roots(p)
     if is_unknown(p):
         raise _needs_values("roots", "strip_zeros=True")
-    (there,) = np.nonzero(np.asarray(concrete_value(checked("roots", p)[0])))
+    (there,) = np.nonzero(np.asarray(concrete_value(operand_and_aval("roots", p)[0])))
     return _roots(p, int(there[0]) if there.size else aval.size)
 
 
 @eager_jit(static="first")
 def _roots(p: Any, first: int) -> Any:
-    return _companion_values(slice_in_dim(operand("roots", p, inexact=True), first, checked("roots", p)[1].size))
+    return _companion_values(
+        slice_in_dim(operand("roots", p, inexact=True), first, operand_and_aval("roots", p)[1].size)
+    )
 
 
 def _companion_values(p: Any) -> Any:

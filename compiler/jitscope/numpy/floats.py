@@ -28,7 +28,7 @@ from ..ops.elementwise import (
 from ..ops.families import scalar_like
 from ..ops.linear import add_p, convert, mul_p, neg_p, sub_p, where as choose
 from ._ufunc import kind_of, not_complex
-from .operands import broadcast, broadcast_shape, checked, finite_info, operand
+from .operands import broadcast, broadcast_shape, finite_info, operand, operand_and_aval
 from .rounding import copysign
 from .structure import array_operand
 
@@ -91,7 +91,7 @@ def ldexp(x1: ArrayLike, x2: ArrayLike, /) -> Array:
 
     Raises ValueError for complex x1 and for x2 that are not integers.
     """
-    x, (power, exponent) = array_operand("ldexp", operand("ldexp", x1, inexact=True)), checked("ldexp", x2, 1)
+    x, (power, exponent) = array_operand("ldexp", operand("ldexp", x1, inexact=True)), operand_and_aval("ldexp", x2, 1)
     if kind_of(x) == "c" or dtypes.kind(exponent.dtype) not in "biu":
         raise ValueError(f"ldexp takes a real number and an integer, not {aval_of(x).short()} and {exponent.short()}")
     shape = broadcast_shape(aval_of(x).shape, exponent.shape)

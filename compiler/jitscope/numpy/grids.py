@@ -21,7 +21,7 @@ from .arithmetic import remainder
 from .creation import asarray, full_like
 from .dtypes import array_of, requested
 from .joining import concatenate
-from .operands import checked, number_like, operands, scalar_of, shape_of
+from .operands import number_like, operand_and_aval, operands, scalar_of, shape_of
 from .ranges import arange, linspace
 from .selecting import concrete_value, is_traced, nonzero
 from .structure import array_operand, atleast_2d, expand_dims, with_new_axes
@@ -180,9 +180,9 @@ def ravel_multi_index(
     """
     columns = list(multi_index)
     for x in columns:
-        if dtypes.kind(checked("ravel_multi_index", x)[1].dtype) not in "biu":
+        if dtypes.kind(operand_and_aval("ravel_multi_index", x)[1].dtype) not in "biu":
             raise ValueError(
-                f"ravel_multi_index: indices must be integers, not {checked('ravel_multi_index', x)[1].short()}"
+                f"ravel_multi_index: indices must be integers, not {operand_and_aval('ravel_multi_index', x)[1].short()}"
             )
     if mode == "raise":
         for x, n in zip(columns, shape_of("ravel_multi_index", dims)):

@@ -15,7 +15,7 @@ from .counting import bincount, histogram_bin_edges
 from .indexing import getitem
 from .joining import stack
 from .neighbours import diff
-from .operands import broadcast, checked, operand, operands, promoted
+from .operands import broadcast, operand, operand_and_aval, operands, promoted
 from .reductions import sum as sum_over
 from .sorting import searchsorted
 from .structure import array_operand
@@ -39,13 +39,13 @@ def histogramdd(
     (from the least to the greatest number). `weights` [n] are summed in place of counting; with `density` the integral
     over all boxes is 1. The last bin of an axis includes its upper edge. Raises ValueError where the sizes disagree.
     """
-    shape = checked("histogramdd", sample)[1].shape
+    shape = operand_and_aval("histogramdd", sample)[1].shape
     if len(shape) != 2:
         raise ValueError(f"histogramdd takes points [n, d]; it got shape {shape}")
     count, rank = shape
-    if weights is not None and checked("histogramdd", weights, 3)[1].shape != (count,):
+    if weights is not None and operand_and_aval("histogramdd", weights, 3)[1].shape != (count,):
         raise ValueError(
-            f"histogramdd: {count} points, and weights of shape {checked('histogramdd', weights, 3)[1].shape}"
+            f"histogramdd: {count} points, and weights of shape {operand_and_aval('histogramdd', weights, 3)[1].shape}"
         )
     limits: Any = range
     if limits is not None and (len(limits) != rank or any(r is not None and len(r) != 2 for r in limits)):

@@ -11,7 +11,7 @@ import numpy as np
 from ..core.avals import aval_of
 from ..core.dtypes import promote
 from ..core.errors import ShapeError, TracerIntegerConversionError
-from ..core.staging import captured
+from ..core.staging import constant_atom
 from ..eager.functions import eager_jit
 from ..ops.linear import (
     concatenate_p,
@@ -23,7 +23,7 @@ from ..ops.split import split_p
 from ..ops.stacking import stack_p, unstack_p
 from ._ufunc import describe
 from .dtypes import requested
-from .operands import cast, checked, integer, one_axis, unsupported
+from .operands import cast, integer, one_axis, operand_and_aval, unsupported
 from .structure import array_operand, atleast_1d, atleast_2d, atleast_3d, with_new_axes
 
 
@@ -52,7 +52,7 @@ def _sequence(name: str, arrays: Any) -> list[Any] | tuple[Any, ...]:
 
 def _alike(name: str, arrays: Sequence[Any], dtype: Any) -> list[Any]:
     """The arrays in one dtype."""
-    pairs = [checked(name, x, i) for i, x in enumerate(arrays)]
+    pairs = [operand_and_aval(name, x, i) for i, x in enumerate(arrays)]
     to, weak = (
         (requested(dtype, name), False) if dtype is not None else promote(*[(a.dtype, a.weak_type) for _, a in pairs])
     )
@@ -153,7 +153,7 @@ def block(arrays: ArrayLike | list[Any]) -> Array:
             return with_new_axes(convert(x, aval.dtype, aval.weak_type), range(rank - aval.ndim))
         return concatenate([build(item, level + 1) for item in part], rank - depth + level)
 
-    return captured(build(arrays, 0))
+    return constant_atom(build(arrays, 0))
 
 
 def _depth(x: Any) -> int:
@@ -233,7 +233,7 @@ def vsplit(ary: ArrayLike, indices_or_sections: int | Sequence[int] | ArrayLike)
 @eager_jit(static="indices_or_sections")
 def hsplit(ary: ArrayLike, indices_or_sections: int | Sequence[int] | ArrayLike) -> list[Array]:
     """`split` along axis 1, of vectors along axis 0."""
-    return _pieces("hsplit", ary, indices_or_sections, 0 if checked("hsplit", ary)[1].ndim == 1 else 1, True)
+    return _pieces("hsplit", ary, indices_or_sections, 0 if operand_and_aval("hsplit", ary)[1].ndim == 1 else 1, True)
 
 
 @eager_jit(static="indices_or_sections")

@@ -36,9 +36,9 @@ from .operands import (
     broadcast_shape,
     cast,
     check_ranks,
-    checked,
     integer,
     one_axis,
+    operand_and_aval,
     operands,
     promoted,
     same_shape,
@@ -68,7 +68,7 @@ def factors(name: str, xs: Sequence[Any], preferred: Any) -> list[Array]:
     """Operands of a product in one dtype. Where the result's is asked for, any will do that holds them."""
     if preferred is None:
         return promoted(name, xs)[0]
-    pairs = [checked(name, x, i) for i, x in enumerate(xs)]
+    pairs = [operand_and_aval(name, x, i) for i, x in enumerate(xs)]
     dtype, _ = dtypes.join(*[(a.dtype, a.weak_type) for _, a in pairs])
     return [cast(x, a, dtype) for x, a in pairs]
 

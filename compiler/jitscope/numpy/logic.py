@@ -41,11 +41,11 @@ from .operands import (
     broadcast,
     broadcast_shape,
     cast,
-    checked,
     lenient,
     lies_explicitly,
     number_like,
     operand,
+    operand_and_aval,
     operands,
     promoted,
     same_shape,
@@ -103,7 +103,7 @@ def _isclose(a: Any, b: Any, rtol: Any, atol: Any, equal_nan: bool) -> Any:
     if kind_of(x) not in "fc":
         x, y = operands("isclose", a, b, inexact=True)
     real = dtypes.real_part(aval_of(x).dtype)
-    rtol, atol = (cast(*checked("isclose", t), real) for t in (rtol, atol))
+    rtol, atol = (cast(*operand_and_aval("isclose", t), real) for t in (rtol, atol))
     near = le_p(abs_p(sub_p(x, y)), add_p(atol, mul_p(rtol, abs_p(y))))
     # An infinity is close to an equal one only: inf - inf is NaN, and inf <= inf would hold for any pair.
     close = or_p(eq_p(x, y), and_p(near, isfinite(y)))
@@ -133,7 +133,7 @@ def allclose(
 def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: bool = False) -> Array:
     """Whether shapes and all elements are equal: one boolean. Sequences are taken as arrays."""
     a1, a2 = asarray(a1), asarray(a2)
-    if checked("array_equal", a1)[1].shape != checked("array_equal", a2, 1)[1].shape:
+    if operand_and_aval("array_equal", a1)[1].shape != operand_and_aval("array_equal", a2, 1)[1].shape:
         return full((), False, dtypes.bool_)
     return every(_equal(a1, a2, equal_nan))
 
@@ -144,7 +144,7 @@ def array_equiv(a1: ArrayLike, a2: ArrayLike) -> Array:
     """Whether the shapes broadcast and all elements are then equal: one boolean. Sequences are taken as arrays."""
     a1, a2 = asarray(a1), asarray(a2)
     try:
-        broadcast_shape(checked("array_equiv", a1)[1].shape, checked("array_equiv", a2, 1)[1].shape)
+        broadcast_shape(operand_and_aval("array_equiv", a1)[1].shape, operand_and_aval("array_equiv", a2, 1)[1].shape)
     except ValueError:
         return full((), False, dtypes.bool_)
     try:

@@ -15,7 +15,18 @@ from ..ops.linear import add_p, concatenate_p, mul_p, reshape, slice_in_dim, sub
 from ._ufunc import kind_of
 from .arithmetic import remainder
 from .joining import concatenate
-from .operands import broadcast, cast, checked, integer, listed, number_like, one_axis, operand, operands, promoted
+from .operands import (
+    broadcast,
+    cast,
+    integer,
+    listed,
+    number_like,
+    one_axis,
+    operand,
+    operand_and_aval,
+    operands,
+    promoted,
+)
 from .reductions import strong, sum as sum_over
 from .running import cumsum
 from .structure import array_operand
@@ -74,7 +85,7 @@ def ediff1d(ary: ArrayLike, to_end: ArrayLike | None = None, to_begin: ArrayLike
     x = reshape(x, (size,))
     x = sub_p(slice_in_dim(x, min(1, size), size), slice_in_dim(x, 0, max(size - 1, 0)))
     ends = [
-        None if v is None else reshape(cast(*checked("ediff1d", v), aval_of(x).dtype), (aval_of(v).size,))
+        None if v is None else reshape(cast(*operand_and_aval("ediff1d", v), aval_of(x).dtype), (aval_of(v).size,))
         for v in (to_begin, to_end)
     ]
     out = concatenate([v for v in (ends[0], x, ends[1]) if v is not None])
@@ -91,7 +102,7 @@ def trapezoid(y: ArrayLike, x: ArrayLike | None = None, dx: ArrayLike = 1.0, axi
     size = aval_of(y).shape[axis]
     pairs = add_p(slice_in_dim(y, 1, size, axis=axis), slice_in_dim(y, 0, size - 1, axis=axis))
     if x is None:
-        width, given = checked("trapezoid", dx)
+        width, given = operand_and_aval("trapezoid", dx)
         if given.ndim:  # as NumPy does, whatever numpy_rank_promotion says
             width = reshape(width, (1,) * (aval_of(y).ndim - given.ndim) + given.shape)
     elif aval_of(x).ndim == 1:
@@ -166,12 +177,12 @@ def unwrap(
     axis = one_axis("unwrap", axis, aval_of(x).ndim)
     size = aval_of(x).shape[axis]
     step = diff(x, axis=axis)
-    whole = cast(*checked("unwrap", period), aval_of(x).dtype)
+    whole = cast(*operand_and_aval("unwrap", period), aval_of(x).dtype)
     half = div_p(whole, scalar_like(step, 2))
     wrapped = sub_p(remainder(add_p(step, half), whole), half)
     wrapped = choose(_edge(wrapped, step, half), half, wrapped)
     jump = sub_p(wrapped, step)
-    limit = half if discont is None else cast(*checked("unwrap", discont), aval_of(x).dtype)
+    limit = half if discont is None else cast(*operand_and_aval("unwrap", discont), aval_of(x).dtype)
     jump = choose(lt_p(abs_p(step), limit), scalar_like(jump, 0), jump)
     fixed = add_p(slice_in_dim(x, min(1, size), size, axis=axis), cumsum(jump, axis))
     return concatenate_p(slice_in_dim(x, 0, min(1, size), axis=axis), fixed, dimension=axis)

@@ -22,7 +22,7 @@ from ..core.part_types import laid_of
 from ..core.source import stack_level
 from ..core.staging import recording
 from ..core.trace import current_trace
-from ..eager.operands import checked
+from ..eager.operands import operand_and_aval
 from ..ops.linear import broadcast_in_dim_p, convert_element_type_p, number_of
 from ..symbolic.dimension import Dim
 
@@ -108,7 +108,7 @@ def promoted(name: str, xs: Sequence[Any], inexact: bool = False) -> tuple[list[
 
     Raises TypeError for what is not an array and TypePromotionError where no dtype holds all.
     """
-    pairs = [checked(name, x, i) for i, x in enumerate(xs)]
+    pairs = [operand_and_aval(name, x, i) for i, x in enumerate(xs)]
     avals = [aval for _, aval in pairs]
     try:
         dtype, weak = promote(*[(a.dtype, a.weak_type) for a in avals])
@@ -170,7 +170,7 @@ def operands(name: str, *xs: Any, inexact: bool = False) -> list[Any]:
 
 def operand(name: str, x: Any, inexact: bool = False) -> Any:
     """One operand; with `inexact`, integers and booleans as floats."""
-    x, aval = checked(name, x)
+    x, aval = operand_and_aval(name, x)
     dtype = to_inexact(aval.dtype) if inexact and not dtypes.is_extended(aval.dtype) else aval.dtype
     return x if dtype == aval.dtype and not isinstance(x, np.ndarray) else cast(x, aval, dtype, aval.weak_type)
 

@@ -25,7 +25,7 @@ from . import (
 )
 from .at import At
 from .methods import METHODS
-from .operands import checked
+from .operands import operand_and_aval
 
 
 # Operators -----------------------------------------------------------------------------------------------------------
@@ -128,7 +128,7 @@ def _iterate(self: Any) -> Iterator[Any]:
 def _contains(self: Any, other: Any) -> bool:
     """Whether a number is among the elements of a vector. Raises TypeError for what is not a number, ValueError for arrays of
     other ranks."""
-    if self.aval.ndim != 1 or checked("in", other)[1].ndim:
+    if self.aval.ndim != 1 or operand_and_aval("in", other)[1].ndim:
         raise ValueError(f"x in array: of a number and a vector; the array is {self.aval.short()}")
     return bool(reductions.any(logic.equal(self, other)))
 

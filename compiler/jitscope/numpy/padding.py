@@ -14,7 +14,7 @@ from ..eager.functions import eager_jit
 from ..ops.linear import concatenate_p, convert_element_type_p, pad_p, reshape, slice_in_dim
 from ..symbolic.dimension import is_static, max_dim
 from .applying import apply_along_axis
-from .operands import broadcast, cast, checked, integer, number_like, one_axis
+from .operands import broadcast, cast, integer, number_like, one_axis, operand_and_aval
 from .quantiles import median
 from .ranges import arange, linspace
 from .reductions import max as largest, min as smallest
@@ -177,7 +177,7 @@ def _pad_constant(x: Any, widths: list[tuple[int, int]], values: Any) -> Any:
 
 def _value_like(aval: ShapedArray, value: Any) -> Any:
     """A scalar of the dtype of what is padded, weak where that is."""
-    return reshape(cast(*checked("pad", value), aval.dtype, aval.weak_type), ())
+    return reshape(cast(*operand_and_aval("pad", value), aval.dtype, aval.weak_type), ())
 
 
 def _each_side(values: Any, rank: int) -> list[tuple[Any, Any]]:
@@ -185,7 +185,7 @@ def _each_side(values: Any, rank: int) -> list[tuple[Any, Any]]:
     if isinstance(values, (tuple, list)):
         values = [list(v) if isinstance(v, (tuple, list)) else v for v in values]
         return _pairs("pad", values, rank)
-    shape = checked("pad", values)[1].shape
+    shape = operand_and_aval("pad", values)[1].shape
     if not shape:
         return [(values, values)] * rank
     every = broadcast_to(values, (rank, 2))

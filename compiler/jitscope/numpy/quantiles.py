@@ -30,7 +30,7 @@ from ..ops.reduce import cumsum_p, reduce_or_p
 from ..ops.sort import sort_p
 from ..symbolic.dimension import is_static
 from ._ufunc import describe, kind_of
-from .operands import axes_of, checked, number_like, operand, promoted
+from .operands import axes_of, number_like, operand, operand_and_aval, promoted
 from .selecting import take_along_axis
 from .structure import array_operand
 
@@ -104,7 +104,7 @@ def _weighed(name: str, a: Any, weights: Any, axis: Any, method: str) -> tuple[A
     """The elements and their weights, of one shape."""
     if weights is None:
         return array_operand(name, operand(name, a, inexact=True)), None
-    if kind_of(checked(name, weights)[0]) == "c":
+    if kind_of(operand_and_aval(name, weights)[0]) == "c":
         raise ValueError(f"{name}: weights must be real")
     if method != "inverted_cdf":
         raise NotImplementedError(f"{name}: weights= go with method='inverted_cdf' alone, not with {method!r}")

@@ -34,9 +34,9 @@ from .operands import (
     broadcast,
     broadcast_shape,
     cast,
-    checked,
     integer,
     one_axis,
+    operand_and_aval,
     operands,
     real_if_needed,
     scalar_of,
@@ -64,7 +64,7 @@ def _number(name: str, x: Any) -> Any:
         return x
     if isinstance(x, Tracer):
         return x.item()
-    checked(name, x)
+    operand_and_aval(name, x)
     return x if is_python_scalar(x) else np.asarray(x)[()]
 
 
@@ -95,7 +95,7 @@ def arange(
     by = 1 if by is None else by
     if type(low) is type(high) is type(by) is int and dtype is None and by and _on_host():
         return array_of(_integers(low, high, by, dtypes.default_int()), device)
-    typed = [checked("arange", v)[1] for v in (low, high, by)]
+    typed = [operand_and_aval("arange", v)[1] for v in (low, high, by)]
     if any(a.shape for a in typed):
         raise ValueError(f"arange takes numbers, not {', '.join(a.short() for a in typed if a.shape)}")
     if any(dtypes.is_extended(a.dtype) for a in typed):
@@ -261,13 +261,13 @@ def _spaced(start: Any, stop: Any, num: int, endpoint: bool, work: Any, to: Any)
 
 def _spaced_dtype(name: str, start: Any, stop: Any, asked: Any = None) -> Any:
     """The dtype of the computation, in which both ends meet. Where the result's is `asked` for, any ends do."""
-    pairs = [checked(name, v)[1] for v in (start, stop)]
+    pairs = [operand_and_aval(name, v)[1] for v in (start, stop)]
     return to_inexact((promote if asked is None else dtypes.join)(*[(a.dtype, a.weak_type) for a in pairs])[0])
 
 
 @eager_jit(static="num parts endpoint work to axis")
 def _linspace(start: Any, stop: Any, num: int, parts: int, endpoint: bool, work: Any, to: Any, axis: int) -> Any:
-    start, stop = (cast(*checked("linspace", v), work) for v in (start, stop))
+    start, stop = (cast(*operand_and_aval("linspace", v), work) for v in (start, stop))
     try:
         shape = broadcast_shape(aval_of(start).shape, aval_of(stop).shape)
     except ValueError as error:
@@ -337,7 +337,7 @@ def geomspace(
 @eager_jit(static="num endpoint to axis")
 def _geomspace(start: Any, stop: Any, num: int, endpoint: bool, to: Any, axis: int) -> Any:
     work = to_inexact(to)
-    first, last = (array_operand("geomspace", cast(*checked("geomspace", v), work)) for v in (start, stop))
+    first, last = (array_operand("geomspace", cast(*operand_and_aval("geomspace", v), work)) for v in (start, stop))
     try:
         broadcast_shape(aval_of(first).shape, aval_of(last).shape)
     except ValueError as error:

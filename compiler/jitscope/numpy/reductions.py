@@ -39,7 +39,7 @@ from ..ops.reduce import (
 from ._ufunc import describe, kind_of
 from .dtypes import requested
 from .logic import chosen, truth
-from .operands import axes_of, cast, checked, one_axis, operand, operands, unsupported
+from .operands import axes_of, cast, one_axis, operand, operand_and_aval, operands, unsupported
 
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def masked(name: str, x: Any, where: Any, filler: Any) -> Any:
     """`x` with `filler` where the mask does not hold; the mask broadcasts to `x`, and `x` to it."""
     if where is None:
         return x
-    mask, aval = checked(name, where)
+    mask, aval = operand_and_aval(name, where)
     if aval.dtype != dtypes.bool_:
         raise ValueError(f"{name}: where must be a boolean array, not {aval.short()}")
     return chosen(name, mask, x, filler)
@@ -101,7 +101,7 @@ def _accumulate(name: str, x: Any, primitive: Any, axes: tuple[int, ...]) -> Any
 
 def _start(name: str, initial: Any, dtype: Any) -> Any:
     """What a reduction starts with. Raises ValueError for an array of axes."""
-    value, aval = checked(name, initial)
+    value, aval = operand_and_aval(name, initial)
     if aval.shape:
         raise ValueError(f"{name}: initial must be a scalar; it has shape {aval.shape}")
     return cast(value, aval, dtype)

@@ -27,7 +27,7 @@ from ..symbolic.dimension import is_static, is_symbolic_dim, max_dim
 from ._ufunc import kind_of
 from .arithmetic import remainder
 from .joining import stack
-from .operands import broadcast, check_whole, checked, integer, listed, one_axis, operands
+from .operands import broadcast, check_whole, integer, listed, one_axis, operand_and_aval, operands
 from .ranges import arange
 from .running import cumsum
 from .selecting import concrete_value, is_traced, needs_size, take
@@ -160,7 +160,7 @@ def repeat(
     not the axis's size or is negative, TypeError for lists and for what is not an integer, ConcretizationTypeError for traced
     `repeats` without a length.
     """
-    given = checked("repeat", repeats, 1)[1]
+    given = operand_and_aval("repeat", repeats, 1)[1]
     aval = aval_of(array_operand("repeat", a))
     try:
         check_whole("repeat", aval, None if axis is None else (one_axis("repeat", axis, max(aval.ndim, 1)),))
@@ -174,7 +174,7 @@ def repeat(
         raise needs_size("repeat", "total_repeat_length")
     if total_repeat_length is None:
         counts = np.asarray(concrete_value(repeats))
-        size = checked("repeat", a)[1].size if axis is None else checked("repeat", a)[1].shape[axis]
+        size = operand_and_aval("repeat", a)[1].size if axis is None else operand_and_aval("repeat", a)[1].shape[axis]
         if counts.size not in (1, size):
             raise ShapeError(f"repeat: {counts.size} numbers of repeats for {size} elements")
         source = np.repeat(np.arange(size), counts.ravel() if counts.size != 1 else int(counts.ravel()[0]))

@@ -38,12 +38,12 @@ from ._ufunc import binary_of, describe, kind_of, not_complex
 from .operands import (
     broadcast,
     cast,
-    checked,
     finite_info,
     integer,
     lenient,
     number_like,
     operand,
+    operand_and_aval,
     operands,
     promoted,
     unsupported,
@@ -172,7 +172,7 @@ def _finite(x: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
     dtype = aval_of(x).dtype
     limits = finite_info(dtype)
     nan, high, low = (
-        cast(*checked("nan_to_num", default if v is None else v), dtype)
+        cast(*operand_and_aval("nan_to_num", default if v is None else v), dtype)
         for v, default in ((nan, 0.0), (posinf, limits.max), (neginf, limits.min))
     )
     x = choose(ne_p(x, x), *_shaped(nan, x))

@@ -37,10 +37,10 @@ from .operands import (
     broadcast_shape,
     cast,
     check_whole,
-    checked,
     integer,
     one_axis,
     operand,
+    operand_and_aval,
     scalar_of,
     unsupported,
 )
@@ -230,7 +230,7 @@ def nonzero(
     axis; default 0; a float makes the indices floats). Raises ConcretizationTypeError while tracing if `size` is not given, ValueError for scalars and
     for a `fill_value` that does not fit.
     """
-    x, aval = checked("nonzero", a)
+    x, aval = operand_and_aval("nonzero", a)
     if not aval.ndim:
         raise ValueError("nonzero of a scalar: use jnp.atleast_1d(x).nonzero()")
     if size is not None:
@@ -256,7 +256,7 @@ def _nonzero(a: Any, size: int, *fills: Any) -> tuple[Any, ...]:
     mask = truth("nonzero", array_operand("nonzero", a))
     shape, total = aval_of(mask).shape, aval_of(mask).size
     index = dtypes.default_int()
-    pairs = [checked("nonzero", f) for f in fills]
+    pairs = [operand_and_aval("nonzero", f) for f in fills]
     fills = tuple(f if dtypes.is_inexact(aval.dtype) else cast(f, aval, index) for f, aval in pairs)
     if total == 0 or size == 0:
         given = [array_operand("nonzero", f) for f in fills]
@@ -291,7 +291,7 @@ def flatnonzero(a: ArrayLike, *, size: int | None = None, fill_value: ArrayLike 
 
 def argwhere(a: ArrayLike, *, size: int | None = None, fill_value: ArrayLike | None = None) -> Array:
     """The indices [n, rank] of the n elements that are not zero, one row for each, see `nonzero`."""
-    x, aval = checked("argwhere", a)
+    x, aval = operand_and_aval("argwhere", a)
     if aval.ndim:
         return stack(nonzero(x, size=size, fill_value=fill_value), axis=1)
     # A number that is not zero has one index, without elements.
@@ -396,7 +396,7 @@ def _compress(mask: Any, x: Any, axis: int, size: int, fill_value: Any) -> Any:
     there = lt_p(iota(index, (size,)), broadcast(there, (), (size,)))
     wide = (*shape[:axis], size, *shape[axis + 1 :])
     there = reshape(there, (size, *[1] * (len(shape) - axis - 1)))
-    filler = cast(*checked("compress", fill_value), aval_of(x).dtype)
+    filler = cast(*operand_and_aval("compress", fill_value), aval_of(x).dtype)
     return choose(broadcast(there, aval_of(there).shape, wide), values, filler)
 
 

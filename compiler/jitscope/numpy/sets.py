@@ -33,7 +33,7 @@ from .distinct import (
 )
 from .joining import concatenate
 from .logic import chosen
-from .operands import broadcast, cast, checked, integer, promoted, scalar_of
+from .operands import broadcast, cast, integer, operand_and_aval, promoted, scalar_of
 from .selecting import compress, concrete_value, is_unknown, needs_size, take
 from .sorting import search
 from .structure import array_operand, ravel
@@ -122,7 +122,7 @@ def setdiff1d(
     """The distinct elements [n] of the first that are not in the second, in ascending order (`assume_unique`: in
     theirs). With `size` exactly so many, missing ones are `fill_value` (default 0). Raises ConcretizationTypeError
     while tracing without `size`."""
-    x, _ = checked("setdiff1d", ar1)
+    x, _ = operand_and_aval("setdiff1d", ar1)
     if size is None:
         if is_unknown(x, ar2):
             raise needs_size("setdiff1d")
@@ -135,7 +135,7 @@ def setdiff1d(
 @eager_jit(static="assume_unique size")
 def _difference(ar1: Any, ar2: Any, assume_unique: bool, size: int, fill_value: Any) -> Any:
     x = ravel(ar1)
-    filler = cast(*checked("setdiff1d", 0 if fill_value is None else fill_value), aval_of(x).dtype)
+    filler = cast(*operand_and_aval("setdiff1d", 0 if fill_value is None else fill_value), aval_of(x).dtype)
     if not aval_of(x).size:
         return full((size,), 0, aval_of(x).dtype) if fill_value is None else broadcast(filler, (), (size,))
     alone = isin(x, ar2, invert=True)

@@ -22,7 +22,7 @@ from .dtypes import requested
 from .indexing import getitem
 from .joining import unstack
 from .logic import greater_equal
-from .operands import broadcast, checked, integer, one_axis, promoted, scalar_of
+from .operands import broadcast, integer, one_axis, operand_and_aval, promoted, scalar_of
 from .structure import array_operand, flipped
 
 
@@ -161,7 +161,7 @@ def _turned(x: Any) -> Any:
 
 def _kth(name: str, a: Any, kth: Any, axis: int) -> int:
     """The axis. Raises TypeError for a `kth` that is not an int, ValueError (as NumPy) for one out of bounds."""
-    _, aval = checked(name, a)
+    _, aval = operand_and_aval(name, a)
     if dtypes.is_complex(aval.dtype):
         raise NotImplementedError(f"{name} does not take complex numbers: use sort")
     axis = one_axis(name, axis, aval.ndim)

@@ -27,7 +27,18 @@ from ..ops.linear import (
 from . import reductions
 from ._ufunc import describe, kind_of
 from .dtypes import requested
-from .operands import axes_of, broadcast, cast, checked, lenient, listed, one_axis, operand, operands, unsupported
+from .operands import (
+    axes_of,
+    broadcast,
+    cast,
+    lenient,
+    listed,
+    one_axis,
+    operand,
+    operand_and_aval,
+    operands,
+    unsupported,
+)
 from .reductions import masked
 from .structure import array_operand
 
@@ -93,7 +104,11 @@ def _variance(
         if ddof != 0:
             raise ValueError(f"{name}: ddof and correction mean the same; give one")
         ddof = correction
-    if dtype is not None and kind_of(checked(name, a)[0]) == "c" and not dtypes.is_complex(requested(dtype, name)):
+    if (
+        dtype is not None
+        and kind_of(operand_and_aval(name, a)[0]) == "c"
+        and not dtypes.is_complex(requested(dtype, name))
+    ):
         raise ValueError(
             f"{name}: complex numbers do not fit the dtype {requested(dtype, name).name}; give a complex one"
         )
@@ -104,11 +119,13 @@ def _variance(
     shape = aval_of(x).shape
     axes = axes_of(name, axis, len(shape))
     whole = len(axes) == len(shape)
-    centre = convert(_mean(x, axes, where, not whole), work) if mean is None else cast(*checked(name, mean), work)
+    centre = (
+        convert(_mean(x, axes, where, not whole), work) if mean is None else cast(*operand_and_aval(name, mean), work)
+    )
     x = sub_p(*operands(name, x, centre))
     squares = _squared_size(x)
     squares = masked(name, squares, where, scalar_like(squares, 0))
-    count, ddof = _count(name, shape, axes, where, keepdims, real), cast(*checked(name, ddof), real)
+    count, ddof = _count(name, shape, axes, where, keepdims, real), cast(*operand_and_aval(name, ddof), real)
     total = reductions.sum(squares, axes, keepdims=keepdims, promote_integers=False)
     if isinstance(count, np.generic) and isinstance(ddof, np.generic):
         rest = np.subtract(count, ddof).astype(real)
@@ -186,7 +203,7 @@ def average(
         result = mean(a, axis, keepdims=keepdims)
         if not returned:
             return result
-        shape = checked("average", a)[1].shape
+        shape = operand_and_aval("average", a)[1].shape
         count = _count("average", shape, axes_of("average", axis, len(shape)), None, keepdims, aval_of(result).dtype)
         return result, broadcast(count, (), aval_of(result).shape)
     x, w = operand("average", a), operand("average", weights)

@@ -11,7 +11,7 @@ import numpy as np
 from ..backend.placement import laid
 from ..core.avals import aval_of
 from ..core.errors import ShapeError, TracerIntegerConversionError
-from ..core.staging import captured, capturing
+from ..core.staging import capturing, constant_atom
 from ..eager.functions import eager_jit
 from ..ops.linear import (
     broadcast_in_dim_p,
@@ -27,11 +27,11 @@ from .operands import (
     axes_of,
     broadcast,
     broadcast_shape,
-    checked,
     integer,
     listed,
     one_axis,
     operand,
+    operand_and_aval,
     shape_of,
 )
 
@@ -54,7 +54,7 @@ def array_operand(name: str, x: Any) -> Any:
     if hasattr(x, "aval") or isinstance(x, (np.ndarray, np.generic)):
         return x
     if capturing() is not None:
-        return captured(x)
+        return constant_atom(x)
     aval = aval_of(x)
     return convert_element_type_p(x, new_dtype=aval.dtype, weak_type=aval.weak_type)
 
@@ -124,7 +124,7 @@ def ravel(a: ArrayLike, order: str = "C", *, out_sharding: Sharding | PartitionS
         raise NotImplementedError(
             "ravel: order 'K' is not supported: elements are always stored row by row, which is order 'C'"
         )
-    return reshape(a, (checked("ravel", a)[1].size,), order)
+    return reshape(a, (operand_and_aval("ravel", a)[1].size,), order)
 
 
 @eager_jit(static="axis")

@@ -19,7 +19,7 @@ from ..symbolic.dimension import is_symbolic_dim
 from ._ufunc import describe
 from .creation import zeros
 from .dtypes import array_of, requested
-from .operands import broadcast, check_whole, checked, integer, one_axis, scalar_of, shape_of
+from .operands import broadcast, check_whole, integer, one_axis, operand_and_aval, scalar_of, shape_of
 from .structure import array_operand, moveaxis
 
 
@@ -44,7 +44,7 @@ def eye(
     to = default_float() if dtype is None else requested(dtype, "eye")
     if isinstance(k, Tracer):
         return triangle("eye", shape, k, eq_p, to)
-    if not isinstance(k, (int, np.integer)) and not dtypes.is_integer(checked("eye", k)[1].dtype):
+    if not isinstance(k, (int, np.integer)) and not dtypes.is_integer(operand_and_aval("eye", k)[1].dtype):
         raise ValueError(f"eye: k must be an integer, not {k!r}")
     k = integer("eye", k, "k")
     if evaluating():
@@ -150,7 +150,7 @@ def triu_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Array, Array]:
 
 
 def _matrix_shape(name: str, arr: Any, k: int) -> tuple[int, int, int]:
-    shape = checked(name, arr)[1].shape
+    shape = operand_and_aval(name, arr)[1].shape
     if len(shape) != 2:
         raise ValueError(f"{name} needs a matrix; the array has shape {shape}")
     return shape[0], k, shape[1]
@@ -158,7 +158,7 @@ def _matrix_shape(name: str, arr: Any, k: int) -> tuple[int, int, int]:
 
 def diag_indices_from(arr: ArrayLike) -> tuple[Array, ...]:
     """`diag_indices` for the shape of an array of two or more equal axes. Raises ValueError for other shapes."""
-    shape = checked("diag_indices_from", arr)[1].shape
+    shape = operand_and_aval("diag_indices_from", arr)[1].shape
     if len(shape) < 2 or len(set(shape)) > 1:
         raise ValueError(f"diag_indices_from needs two or more axes of one size; the array has shape {shape}")
     return diag_indices(shape[0], len(shape))

@@ -19,7 +19,7 @@ import numpy as np
 from ..eager.functions import eager_jit
 from . import arithmetic, logic, transcendental
 from .applying import vectorize
-from .operands import checked, unsupported
+from .operands import operand_and_aval, unsupported
 
 
 if TYPE_CHECKING:
@@ -132,14 +132,14 @@ class ufunc:
         multiply, maximum, …).
         """
         self._binary("reduce", out)
-        checked(f"{self.__name__}.reduce", a)
+        operand_and_aval(f"{self.__name__}.reduce", a)
         return _in("_folding").reduce(self, a, axis, dtype, keepdims, initial, where)
 
     def accumulate(self, a: ArrayLike, axis: int = 0, dtype: DTypeLike | None = None, out: None = None) -> Array:
         """The running combination along `axis`: for `add` the running sum. Raises ValueError for functions that do not
         take two operands, and for other than one axis."""
         self._binary("accumulate", out)
-        checked(f"{self.__name__}.accumulate", a)
+        operand_and_aval(f"{self.__name__}.accumulate", a)
         return _in("_folding").accumulate(self, a, axis, dtype)
 
     def at(self, a: ArrayLike, indices: ArrayLike, b: ArrayLike | None = None, /, *, inplace: bool = True) -> Array:
@@ -154,7 +154,7 @@ class ufunc:
                 f"{self.__name__}.at: arrays cannot be changed in place; y = jnp.{self.__name__}.at(x, indices, ..., "
                 "inplace=False) gives a changed copy"
             )
-        checked(f"{self.__name__}.at", a)
+        operand_and_aval(f"{self.__name__}.at", a)
         return _in("_placing").at(self, a, indices, b)
 
     def reduceat(
@@ -167,7 +167,7 @@ class ufunc:
         no vector.
         """
         self._binary("reduceat", out)
-        checked(f"{self.__name__}.reduceat", a)
+        operand_and_aval(f"{self.__name__}.reduceat", a)
         return _in("_placing").reduceat(self, a, indices, axis, dtype)
 
     def outer(self, A: ArrayLike, B: ArrayLike, /) -> Array:
@@ -175,7 +175,7 @@ class ufunc:
         ValueError for functions that do not take two operands."""
         self._binary("outer")
         for i, x in enumerate((A, B)):
-            checked(f"{self.__name__}.outer", x, i)
+            operand_and_aval(f"{self.__name__}.outer", x, i)
         return _in("_folding").outer(self, A, B)
 
 
@@ -209,7 +209,7 @@ def _checked_call(name: str, run: Callable[..., Any]) -> Callable[..., Any]:
     def call(*args: Any, out: None = None, where: None = None) -> Any:
         unsupported(name, out=out, where=where)
         for i, x in enumerate(args):
-            checked(name, x, i)
+            operand_and_aval(name, x, i)
         return run(*args)
 
     return call

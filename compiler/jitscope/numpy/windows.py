@@ -14,7 +14,7 @@ from ..ops.linear import convert
 from ._ufunc import describe
 from .creation import asarray
 from .dtypes import array_of
-from .operands import checked, integer
+from .operands import integer, operand_and_aval
 from .ranges import linspace
 from .special import i0
 from .transcendental import sqrt
@@ -58,7 +58,7 @@ def kaiser(M: int, beta: ArrayLike) -> Array:
 
 @eager_jit(static="M")
 def _kaiser(beta: Any, M: int) -> Any:
-    _, aval = checked("kaiser", beta)
+    _, aval = operand_and_aval("kaiser", beta)
     if dtypes.is_complex(aval.dtype):
         raise ValueError(f"kaiser: beta is a real number, not {aval.short()}")
     dtype = dtypes.default_float()

@@ -18,7 +18,7 @@ from ..core.axes import axis_size as _axis_size
 from ..core.part_types import Sums, laid_of, sums_of, varying, with_sums, with_varying
 from ..core.primitive import Primitive
 from ..core.trace import Tracer
-from ..core.varying import checked_axes, manual, sum_invariant, varied
+from ..core.varying import checked_axes, manual, sum_invariant, vary_over
 from .elementwise import div_p, eq_p
 from .families import check_kind, is_zero, pure, scalar_like, zero_of
 from .indexing import GatherDimensionNumbers, GatherScatterMode, dynamic_slice_p, gather_p, iota
@@ -176,7 +176,7 @@ def over(primitive: AllReduce, x: Any, axes: tuple[Hashable, ...], own: tuple[in
             "psum: with axis_index_groups it is the same on some devices alone, which types inside shard_map cannot say. Pass "
             "check_vma=False to shard_map, or use a mesh with an axis for the groups"
         )
-    x = varied(x, checked)
+    x = vary_over(x, checked)
     if groups is not None:
         return primitive(x, axes=axes, axis_index_groups=groups)
     others = tuple(name for name in axes if name not in checked)
@@ -268,8 +268,8 @@ class AllGatherInvariant(AllGather):
         at, shape = all_gather_dimension, list(aval_of(ct).shape)
         shape[at] = shape[at] // axis_size
         begin = mul_p(axis_index_p(axis_name=axis_name), np.int32(shape[at]))
-        begins = [begin if i == at else varied(np.int32(0), (axis_name,)) for i in range(len(shape))]
-        part = dynamic_slice_p(varied(ct, (axis_name,)), *begins, slice_sizes=tuple(shape))
+        begins = [begin if i == at else vary_over(np.int32(0), (axis_name,)) for i in range(len(shape))]
+        part = dynamic_slice_p(vary_over(ct, (axis_name,)), *begins, slice_sizes=tuple(shape))
         return [part if tiled else reshape(part, (*shape[:at], *shape[at + 1 :]))]
 
 

@@ -13,7 +13,7 @@ from ..core import dtypes
 from ..core.avals import aval_of, is_python_scalar
 from ..core.axes import axis_size as _axis_size
 from ..core.part_types import sums_of
-from ..core.varying import checked_axes, manual, varied
+from ..core.varying import checked_axes, manual, vary_over
 from .collective import (
     all_gather_invariant_p,
     all_gather_p,
@@ -183,7 +183,7 @@ def all_gather(
     def leaf(x):
         at = position("all_gather", axis, aval_of(x).ndim + (not tiled))
         x = gather(
-            varied(x, checked_axes(_names(axis_name))),
+            vary_over(x, checked_axes(_names(axis_name))),
             all_gather_dimension=at,
             axis_name=last,
             axis_size=group_size(last, groups),
@@ -227,7 +227,7 @@ def psum_scatter(
         for name, size in zip(names, sizes):
             is_term = name in sums_of(aval_of(x)).unreduced
             scatter = unreduced_reduce_scatter_p if is_term else reduce_scatter_p
-            x = x if is_term else varied(x, checked_axes((name,)))
+            x = x if is_term else vary_over(x, checked_axes((name,)))
             along = {"axis_name": name, "axis_size": size, "axis_index_groups": groups}
             x = scatter(x, scatter_dimension=at, tiled=tiled, **along)
         return x
@@ -250,7 +250,7 @@ def all_to_all(
     names = (_one_name("all_to_all with axis_index_groups", axis_name),) if groups else _names(axis_name)
 
     def leaf(x):
-        rank, x = aval_of(x).ndim, varied(x, checked_axes(names))
+        rank, x = aval_of(x).ndim, vary_over(x, checked_axes(names))
         at, to = (position("all_to_all", a, rank) for a in (split_axis, concat_axis))
         if len(names) != 1:
             return _all_to_all_of_several(x, names, at, to, tiled)
@@ -292,7 +292,7 @@ def ppermute(x: PyTree, axis_name: Hashable, perm: Sequence[tuple[int, int]]) ->
     """
     pairs, names = tuple((int(a), int(b)) for a, b in perm), _names(axis_name)
     name = names[0] if len(names) == 1 else names
-    return tree.map(lambda x: ppermute_p(varied(x, checked_axes(names)), axis_name=name, perm=pairs), x)
+    return tree.map(lambda x: ppermute_p(vary_over(x, checked_axes(names)), axis_name=name, perm=pairs), x)
 
 
 def pshuffle(x: PyTree, axis_name: Hashable, perm: Sequence[int]) -> PyTree:

@@ -24,7 +24,7 @@ _KINDS = {"f": "floats", "fc": "floats and complex numbers", "iu": "integers", "
 ANY = "biufc"
 
 
-def settled(
+def key_and_dtype(
     name: str, key: Any, dtype: Any, kinds: str = "f", default: Any = float,
     error: type[Exception] = ValueError, also: frozenset = frozenset(),
 ) -> tuple[Array, np.dtype]:  # fmt: skip
@@ -66,7 +66,7 @@ def shape_over(name: str, shape: Any, *own: tuple[int, ...], error: type[Excepti
     return together if shape is None else shape
 
 
-def converted(name: str, dtype: Any, *params: Any) -> list[Array]:
+def parameters_in(name: str, dtype: Any, *params: Any) -> list[Array]:
     """Parameters in `dtype`. Raises TypePromotionError for those that do not fit it by promotion (float64 for float32)."""
     for param in params:
         own = aval_of(param)
@@ -77,14 +77,14 @@ def converted(name: str, dtype: Any, *params: Any) -> list[Array]:
     return [in_dtype(param, dtype) for param in params]
 
 
-def prepared(
+def sampler_arguments(
     name: str, key: Any, shape: Any, dtype: Any, *params: Any, kinds: str = "f"
 ) -> tuple[Array, tuple[int, ...], np.dtype, *tuple[Array, ...]]:
-    """What most samplers begin with: one key, the shape of the result, its dtype, and the parameters in that. Raises as `settled`,
-    `drawn_shape` and `converted`."""
-    key, dtype = settled(name, key, dtype, kinds)
+    """What most samplers begin with: one key, the shape of the result, its dtype, and the parameters in that. Raises as `key_and_dtype`,
+    `drawn_shape` and `parameters_in`."""
+    key, dtype = key_and_dtype(name, key, dtype, kinds)
     shape = drawn_shape(name, shape, *params)
-    return key, shape, dtype, *converted(name, dtype, *params)
+    return key, shape, dtype, *parameters_in(name, dtype, *params)
 
 
 def in_dtype(value: Any, dtype: Any) -> Array:

@@ -11,7 +11,7 @@ from ..backend.placement import laying
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..eager.functions import eager_jit
-from ..numpy.operands import checked, lenient, one_axis, promoted
+from ..numpy.operands import lenient, one_axis, operand_and_aval, promoted
 from ..ops.linear import convert
 from ..ops.rng import random_bits_p
 from ..symbolic.dimension import is_symbolic_dim
@@ -32,7 +32,7 @@ __all__ = ["categorical", "choice", "permutation"]
 
 def _array(name: str, x: Any) -> tuple[Any, tuple[int, ...], Any]:
     """An array (numbers, too) with its shape and dtype. Raises TypeError for lists."""
-    x, aval = checked(f"random.{name}", x)
+    x, aval = operand_and_aval(f"random.{name}", x)
     return x, aval.shape, aval.dtype
 
 

@@ -13,10 +13,10 @@ from .. import lax, numpy as jnp
 from ..backend.placement import laying
 from ..core import dtypes
 from ..eager.functions import eager_jit
-from ..numpy.operands import checked, lenient
+from ..numpy.operands import lenient, operand_and_aval
 from ..ops.linear import convert
 from ..ops.rng import random_bits_p
-from .arguments import drawn_shape, in_dtype, prepared, settled, spread
+from .arguments import drawn_shape, in_dtype, key_and_dtype, sampler_arguments, spread
 from .samplers import Shape, uniform
 
 
@@ -51,7 +51,7 @@ def _of_quantiles(name: str, low: Callable[[Any], Any], quantile: Callable[[Any]
     """The sampler `quantile(u)` of numbers u uniform in [low(dtype), 1)."""
 
     def sampler(key: Any, shape: Shape = (), dtype: Any = None, *, out_sharding: Any = None) -> Any:
-        key, dtype = settled(name, key, dtype)
+        key, dtype = key_and_dtype(name, key, dtype)
         return quantile(uniform(key, drawn_shape(name, shape), dtype, low(dtype), dtype.type(1)))
 
     sampler.__name__ = sampler.__qualname__ = name
@@ -104,7 +104,7 @@ def gumbel(
     draws twice the bits, for the tail of large numbers; "highest" is that for float32 with 64 bits as one fraction, and
     "high" for other dtypes. Raises ValueError for other modes and for a dtype that is not a float.
     """
-    key, dtype = settled("gumbel", key, dtype)
+    key, dtype = key_and_dtype("gumbel", key, dtype)
     shape = drawn_shape("gumbel", shape)
     mode = "low" if mode is None else mode
     if mode not in ("low", "high", "highest"):
@@ -154,7 +154,7 @@ def pareto(
 
     `shape`: by default that of `b`. Raises ValueError for shapes that do not broadcast to it and a dtype that is not a float.
     """
-    key, shape, dtype, b = prepared("pareto", key, shape, dtype, b)
+    key, shape, dtype, b = sampler_arguments("pareto", key, shape, dtype, b)
     return jnp.exp(exponential(key, shape, dtype) / b)
 
 
@@ -174,7 +174,7 @@ def rayleigh(
     `shape`: by default that of `scale`. Raises ValueError for shapes that do not broadcast to it and a dtype that is not a
     float.
     """
-    key, shape, dtype, factor = prepared("rayleigh", key, shape, dtype, scale)
+    key, shape, dtype, factor = sampler_arguments("rayleigh", key, shape, dtype, scale)
     return factor * lax.sqrt(lax.log(uniform(key, shape, dtype)) * -2)
 
 
@@ -187,7 +187,7 @@ def weibull_min(
     `shape` is that of u; the parameters broadcast with it, and keep their dtypes. Raises ValueError for a dtype that is not a
     float.
     """
-    key, dtype = settled("weibull_min", key, dtype)
+    key, dtype = key_and_dtype("weibull_min", key, dtype)
     drawn = exponential(key, drawn_shape("weibull_min", shape), dtype)
     return jnp.power(drawn, 1.0 / concentration) * scale
 
@@ -209,7 +209,7 @@ def triangular(
     `shape`: by default that of the parameters together. Raises ValueError for shapes that do not broadcast to it and a
     dtype that is not a float.
     """
-    key, shape, dtype, *params = prepared("triangular", key, shape, dtype, left, mode, right)
+    key, shape, dtype, *params = sampler_arguments("triangular", key, shape, dtype, left, mode, right)
     left, mode, right = spread(shape, *params)
     u = uniform(key, shape, dtype)
     width = right - left
@@ -234,7 +234,7 @@ def truncated_normal(
     `shape`: by default that of the parameters together. Raises ValueError for shapes that do not broadcast to it and a
     dtype that is not a float.
     """
-    key, dtype = settled("truncated_normal", key, dtype)
+    key, dtype = key_and_dtype("truncated_normal", key, dtype)
     shape = drawn_shape("truncated_normal", shape, lower, upper)
     root = dtype.type(math.sqrt(2))
     ends = [in_dtype(end, dtype) for end in (lower, upper)]
@@ -263,8 +263,8 @@ def geometric(
     `shape`: by default that of `p`. Raises ValueError for shapes that do not broadcast to it and a dtype that is not an
     integer.
     """
-    p, aval = checked("random.geometric", p)
-    key, dtype = settled("geometric", key, dtype, "iu", int)
+    p, aval = operand_and_aval("random.geometric", p)
+    key, dtype = key_and_dtype("geometric", key, dtype, "iu", int)
     shape = drawn_shape("geometric", shape, p)
     number = dtypes.to_inexact(aval.dtype)
     u = uniform(key, shape, number)

@@ -19,7 +19,7 @@ from ..numpy.operands import promoted
 from ..ops.linear import convert
 from ..ops.rng import random_clone_p, random_split_p, threefry
 from .approximating import approximate, poissons
-from .arguments import ANY, drawn_shape, in_dtype, settled, shape_over, spread
+from .arguments import ANY, drawn_shape, in_dtype, key_and_dtype, shape_over, spread
 from .keys import pair, several
 from .samplers import Shape, uniform
 
@@ -73,7 +73,7 @@ def poisson(
     the exact method needs.
     """
     quick = approximate("poisson", method)
-    key, dtype = settled("poisson", key, dtype, "iu", int)
+    key, dtype = key_and_dtype("poisson", key, dtype, "iu", int)
     if quick:
         return poissons(key, lam, drawn_shape("poisson", shape, lam), dtype)
     if aval_of(key).dtype is not threefry:
@@ -138,7 +138,7 @@ def binomial(
     `shape`: by default that of the parameters together. Raises ValueError for shapes that do not broadcast to it and a
     dtype that is not a float.
     """
-    key, dtype = settled("binomial", key, dtype)
+    key, dtype = key_and_dtype("binomial", key, dtype)
     (p,), _, number, _ = promoted("random.binomial", (p,), inexact=True)
     shape = drawn_shape("binomial", shape, n, p)
     n, p = spread(shape, in_dtype(n, number), p)
@@ -233,7 +233,7 @@ def multinomial(
     which n, and p without its last axis, broadcast; by default p's. `unroll`: so many outcomes stand in one round of the compiled loop. Raises
     ValueError for shapes that do not broadcast.
     """
-    key, dtype = settled("multinomial", key, dtype, ANY)
+    key, dtype = key_and_dtype("multinomial", key, dtype, ANY)
     (n, p), _, number, _ = promoted("random.multinomial", (n, p), inexact=True)
     *before, outcomes = aval_of(p).shape
     shape = shape_over("multinomial", tuple(before) if shape is None else shape, aval_of(n).shape, tuple(before))

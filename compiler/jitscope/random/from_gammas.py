@@ -10,7 +10,7 @@ from ..core.avals import aval_of
 from ..eager.functions import eager_jit
 from ..numpy.operands import integer
 from .approximating import approximate
-from .arguments import ANY, drawn_shape, in_dtype, prepared, settled, shape_over
+from .arguments import ANY, drawn_shape, in_dtype, key_and_dtype, sampler_arguments, shape_over
 from .continuous import exponential
 from .gammas import gamma, loggamma
 from .keys import pair
@@ -44,7 +44,7 @@ def beta(
     broadcast to it, a dtype that is not a float, and another method.
     """
     approximate("beta", method)
-    key, shape, dtype, *params = prepared("beta", key, shape, dtype, a, b)
+    key, shape, dtype, *params = sampler_arguments("beta", key, shape, dtype, a, b)
     logs = [loggamma(k, x, shape, dtype, method=method) for k, x in zip(pair(key), params, strict=True)]
     greater = lax.stop_gradient(lax.max(*logs))  # so that neither overflows, nor both are 0
     x, y = (lax.exp(log - greater) for log in logs)
@@ -66,7 +66,7 @@ def dirichlet(
     `shape` is that of the result without its last axis; by default that of alpha's leading axes. Raises ValueError for a
     scalar alpha, shapes that do not broadcast, and a dtype that is not a float.
     """
-    key, dtype = settled("dirichlet", key, dtype)
+    key, dtype = key_and_dtype("dirichlet", key, dtype)
     own = aval_of(alpha).shape
     if not own:
         raise ValueError(
@@ -95,7 +95,7 @@ def chisquare(
     a float, and another method.
     """
     approximate("chisquare", method)
-    key, shape, dtype, df = prepared("chisquare", key, shape, dtype, df)
+    key, shape, dtype, df = sampler_arguments("chisquare", key, shape, dtype, df)
     return lax.exp(loggamma(key, df / 2, shape, dtype, method=method)) * 2
 
 
@@ -115,7 +115,7 @@ def f(
     `shape`: by default that of the parameters together. Raises ValueError for shapes that do not broadcast to it and a
     dtype that is not a float.
     """
-    key, shape, dtype, dfnum, dfden = prepared("f", key, shape, dtype, dfnum, dfden)
+    key, shape, dtype, dfnum, dfden = sampler_arguments("f", key, shape, dtype, dfnum, dfden)
     below, above = pair(key)
     return (chisquare(above, dfnum, shape, dtype) / dfnum) / (chisquare(below, dfden, shape, dtype) / dfden)
 
@@ -134,7 +134,7 @@ def t(
 
     `shape`: by default that of `df`. Raises ValueError for shapes that do not broadcast to it and a dtype that is not a float.
     """
-    key, shape, dtype, df = prepared("t", key, shape, dtype, df)
+    key, shape, dtype, df = sampler_arguments("t", key, shape, dtype, df)
     for_normal, for_gamma = pair(key)
     half = df / 2
     return normal(for_normal, shape, dtype) * lax.sqrt(half / gamma(for_gamma, half, shape, dtype))
@@ -154,7 +154,7 @@ def generalized_normal(
 
     `p` broadcasts to `shape`, else ValueError.
     """
-    key, dtype = settled("generalized_normal", key, dtype, ANY)
+    key, dtype = key_and_dtype("generalized_normal", key, dtype, ANY)
     shape = drawn_shape("generalized_normal", shape)
     for_size, for_sign = pair(key)
     size = gamma(for_size, 1 / p, shape, dtype)
@@ -176,7 +176,7 @@ def ball(
 
     Raises TypeError for a `d` that is not an int.
     """
-    key, dtype = settled("ball", key, dtype, ANY)
+    key, dtype = key_and_dtype("ball", key, dtype, ANY)
     shape = drawn_shape("ball", shape)
     for_direction, for_rest = pair(key)
     g = generalized_normal(for_direction, p, (*shape, integer("random.ball", d, "d")), dtype)

@@ -20,7 +20,7 @@ from ..ops.families import pure
 from ..ops.linear import mul_p, reshape
 from ..ops.rng import KeyPrimitive, random_split_p, threefry
 from .approximating import approximate, log_gammas
-from .arguments import drawn_shape, in_dtype, settled, spread
+from .arguments import drawn_shape, in_dtype, key_and_dtype, spread
 from .keys import pair, several
 from .samplers import Shape, normal, uniform
 
@@ -165,7 +165,7 @@ def loggamma(
 
 def _drawn(name: str, key: Any, a: Any, shape: Any, dtype: Any, method: str) -> Any:
     quick = approximate(name, method)
-    key, dtype = settled(name, key, dtype)
+    key, dtype = key_and_dtype(name, key, dtype)
     shape = drawn_shape(name, shape, a)
     if quick:
         wide = np.dtype(np.float32) if dtype.itemsize < 4 else dtype

@@ -122,7 +122,7 @@ def _object_to_raw_keys() -> None:
     warnings.warn(message, UserWarning, stacklevel=4)
 
 
-def typed(key: Any) -> tuple[Any, bool]:
+def typed_key(key: Any) -> tuple[Any, bool]:
     """A key in its typed form, and whether it came that way. Raises TypeError for what is not a key."""
     impl = _generator(key)
     return (key, True) if impl is None else (random_wrap_p(key, impl=impl), False)
@@ -139,7 +139,7 @@ def check_single(key: Any, name: str) -> None:
 def single(key: Any, name: str) -> Any:
     """One typed key. Raises as `check_single` does."""
     check_single(key, name)
-    return typed(key)[0]
+    return typed_key(key)[0]
 
 
 def split(key: ArrayLike, num: int | Sequence[int] = 2) -> AnyArray:
@@ -153,7 +153,7 @@ def split(key: ArrayLike, num: int | Sequence[int] = 2) -> AnyArray:
 
 @eager_jit(static="shape")
 def _split(key: Any, shape: tuple[int, ...]) -> Any:
-    own, was_typed = typed(key)
+    own, was_typed = typed_key(key)
     keys = random_split_p(own, shape=shape)
     return keys if was_typed else random_unwrap_p(keys)
 
@@ -190,7 +190,7 @@ def fold_in(key: ArrayLike, data: ArrayLike) -> AnyArray:
 
 @eager_jit()
 def _folded(key: Any, data: Any) -> Any:
-    own, was_typed = typed(key)
+    own, was_typed = typed_key(key)
     word = data if aval_of(data).dtype == dtypes.uint32 else convert(data, dtypes.uint32)
     new = random_fold_in_p(own, word)
     return new if was_typed else random_unwrap_p(new)
@@ -198,7 +198,7 @@ def _folded(key: Any, data: Any) -> Any:
 
 def key_data(keys: ArrayLike) -> AnyArray:
     """The words of keys, uint32[..., 2] (4 for some generators)."""
-    return random_unwrap_p(typed(keys)[0])
+    return random_unwrap_p(typed_key(keys)[0])
 
 
 def wrap_key_data(key_bits_array: ArrayLike, *, impl: str | None = None, dtype: DTypeLike | None = None) -> AnyArray:
@@ -208,11 +208,11 @@ def wrap_key_data(key_bits_array: ArrayLike, *, impl: str | None = None, dtype: 
 
 def key_impl(keys: ArrayLike) -> str:
     """The name of the generator of keys [...] (arrays of typed keys), such as "threefry2x32"."""
-    return aval_of(typed(keys)[0]).dtype.impl
+    return aval_of(typed_key(keys)[0]).dtype.impl
 
 
 def clone(key: ArrayLike) -> AnyArray:
     """The same keys [...] again, for those who mean to use them twice: `debug_key_reuse` counts them as new."""
-    own, was_typed = typed(key)
+    own, was_typed = typed_key(key)
     new = random_clone_p(own)
     return new if was_typed else random_unwrap_p(new)

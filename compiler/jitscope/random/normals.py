@@ -11,7 +11,7 @@ from ..backend.placement import laying
 from ..core.avals import aval_of
 from ..eager.functions import eager_jit
 from ..numpy.operands import integer, lenient, promoted
-from .arguments import ANY, drawn_shape, prepared, settled, shape_over, spread
+from .arguments import ANY, drawn_shape, key_and_dtype, sampler_arguments, shape_over, spread
 from .keys import pair
 from .samplers import Shape, normal, rademacher, uniform
 
@@ -42,7 +42,7 @@ def lognormal(
 
     `shape`: by default that of `sigma`. Raises ValueError for shapes that do not broadcast to it, and integer dtypes.
     """
-    key, shape, dtype, sigma = prepared("lognormal", key, shape, dtype, sigma, kinds="fc")
+    key, shape, dtype, sigma = sampler_arguments("lognormal", key, shape, dtype, sigma, kinds="fc")
     return lax.exp(normal(key, shape, dtype) * sigma)
 
 
@@ -59,7 +59,7 @@ def maxwell(
 
     Raises ValueError for a dtype that is not a float.
     """
-    key, dtype = settled("maxwell", key, dtype)
+    key, dtype = key_and_dtype("maxwell", key, dtype)
     parts = normal(key, (*drawn_shape("maxwell", shape), 3), dtype)
     return lax.sqrt(jnp.sum(parts * parts, -1))
 
@@ -73,7 +73,7 @@ def double_sided_maxwell(
     The result has the shape `shape` + that of the parameters together (for () that of the parameters twice). Raises
     ValueError for a dtype that is not a float.
     """
-    key, dtype = settled("double_sided_maxwell", key, dtype)
+    key, dtype = key_and_dtype("double_sided_maxwell", key, dtype)
     own = drawn_shape("double_sided_maxwell", None, loc, scale)
     shape = (drawn_shape("double_sided_maxwell", shape) or own) + own
     for_size, for_sign = pair(key)
@@ -96,7 +96,7 @@ def wald(
     `shape`: by default that of `mean`. Raises ValueError for shapes that do not broadcast to it and a dtype that is not a
     float.
     """
-    key, shape, dtype, *params = prepared("wald", key, shape, dtype, mean)
+    key, shape, dtype, *params = sampler_arguments("wald", key, shape, dtype, mean)
     (mean,) = spread(shape, *params)
     for_normal, for_uniform = pair(key)
     y = lax.square(normal(for_normal, shape, dtype))
@@ -128,7 +128,7 @@ def multivariate_normal(
     if method not in _METHODS:
         raise ValueError(f"random.multivariate_normal: method is one of {', '.join(_METHODS)}, not {method!r}")
     (centre, cov), _, number, _ = promoted("random.multivariate_normal", (mean, cov), inexact=True)
-    key, dtype = settled("multivariate_normal", key, number if dtype is None else dtype)
+    key, dtype = key_and_dtype("multivariate_normal", key, number if dtype is None else dtype)
     of_mean, of_cov = aval_of(centre).shape, aval_of(cov).shape
     if not of_mean or of_cov[-2:] != (of_mean[-1],) * 2:
         raise ValueError(
@@ -166,7 +166,7 @@ def orthogonal(
     `m` is n by default. A complex dtype gives unitary ones. Raises TypeError for sizes that are not ints, ValueError for an
     integer dtype.
     """
-    key, dtype = settled("orthogonal", key, dtype, ANY)
+    key, dtype = key_and_dtype("orthogonal", key, dtype, ANY)
     rows = integer("random.orthogonal", n, "n")
     columns = rows if m is None else integer("random.orthogonal", m, "m")
     shape = (*drawn_shape("orthogonal", shape), max(rows, columns), min(rows, columns))

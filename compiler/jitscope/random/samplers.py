@@ -29,7 +29,7 @@ from ..ops.elementwise import (
 )
 from ..ops.linear import add_p, broadcast_to, convert, mul_p, reshape, slice_in_dim, sub_p, where
 from ..ops.rng import UINTS, random_bits_p
-from .arguments import ANY, drawn_shape, in_dtype, settled, spread
+from .arguments import ANY, drawn_shape, in_dtype, key_and_dtype, spread
 from .keys import pair
 
 
@@ -58,7 +58,7 @@ def bits(
     """Random bits as unsigned integers [*shape] (uint32 by default, uint64 with enable_x64). Raises ValueError for
     other dtypes."""
     default = dtypes.uint32 if dtypes.default_int().itemsize == 4 else dtypes.uint64
-    key, dtype = settled("bits", key, dtype, "u", default)
+    key, dtype = key_and_dtype("bits", key, dtype, "u", default)
     return random_bits_p(key, bit_width=dtype.itemsize * 8, shape=drawn_shape("bits", shape))
 
 
@@ -77,7 +77,7 @@ def uniform(
 
     Raises ValueError for a dtype that is not a float, TypeError for bounds that do not broadcast to the shape.
     """
-    key, dtype = settled("uniform", key, dtype)
+    key, dtype = key_and_dtype("uniform", key, dtype)
     if shape is None:
         raise TypeError("random.uniform: shape is a tuple of ints, not None")
     shape = drawn_shape("uniform", shape, minval, maxval, error=TypeError)
@@ -115,7 +115,7 @@ def normal(
 ) -> Array:
     """Standard normal numbers [*shape]; complex ones have variance 1/2 in each part. Raises ValueError for other
     dtypes."""
-    key, dtype = settled("normal", key, dtype, "fc")
+    key, dtype = key_and_dtype("normal", key, dtype, "fc")
     shape = drawn_shape("normal", shape)
     if not dtypes.is_complex(dtype):
         return _real_normal(key, shape, dtype)
@@ -155,7 +155,7 @@ def bernoulli(
     dtype = aval_of(p).dtype
     if not dtypes.is_float(dtype):
         raise TypeError(f"random.bernoulli: p is a float or an array of floats, not {aval_of(p).short()}")
-    key, dtype = settled("bernoulli", key, dtype)
+    key, dtype = key_and_dtype("bernoulli", key, dtype)
     shape = drawn_shape("bernoulli", shape, p)
     p = in_dtype(p, dtype)
     p = p if isinstance(p, np.generic) else spread(shape, p)[0]
@@ -176,7 +176,7 @@ def rademacher(
     out_sharding: Sharding | PartitionSpec | None = None,
 ) -> Array:
     """-1 or 1 [*shape], equally likely, as integers by default."""
-    key, dtype = settled("rademacher", key, dtype, ANY, int, also=_SMALL_INTS)
+    key, dtype = key_and_dtype("rademacher", key, dtype, ANY, int, also=_SMALL_INTS)
     number = dtypes.int32 if dtype == dtypes.bool_ else dtype
     heads = convert(bernoulli(key, 0.5, drawn_shape("rademacher", shape)), number)
     return convert(sub_p(mul_p(heads, number.type(2)), number.type(1)), dtype)
@@ -199,7 +199,7 @@ def randint(
     `maxval` may be one more than the dtype holds. Ranges that are not a power of 2 are slightly uneven; 8 and 16 bits are
     drawn from 32.
     """
-    key, dtype = settled("randint", key, dtype, "iu", int, TypeError, _SMALL_INTS)
+    key, dtype = key_and_dtype("randint", key, dtype, "iu", int, TypeError, _SMALL_INTS)
     if shape is None:
         raise TypeError("random.randint: shape is a tuple of ints, not None")
     shape = drawn_shape("randint", shape, minval, maxval)

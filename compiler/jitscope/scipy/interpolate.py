@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import numpy as jnp, tree
 from ..eager.functions import eager_jit
-from ..numpy.operands import checked, operand
+from ..numpy.operands import operand, operand_and_aval
 from .ndimage import pixels
 
 
@@ -61,20 +61,20 @@ class RegularGridInterpolator:
             raise NotImplementedError(
                 "RegularGridInterpolator: a compiled program cannot raise; leave bounds_error False"
             )
-        values, aval = checked("RegularGridInterpolator", values, 1)
+        values, aval = operand_and_aval("RegularGridInterpolator", values, 1)
         if len(points) > aval.ndim:
             raise ValueError(
                 f"RegularGridInterpolator: {len(points)} vectors of points for values of {aval.ndim} axes, {aval.short()}"
             )
         values = jnp.asarray(operand("RegularGridInterpolator", values, inexact=True))
         if fill_value is not None:
-            fill_value = jnp.asarray(checked("RegularGridInterpolator", fill_value, 4)[0])
+            fill_value = jnp.asarray(operand_and_aval("RegularGridInterpolator", fill_value, 4)[0])
             if not np.can_cast(fill_value.dtype, values.dtype, "same_kind"):
                 raise ValueError(
                     f"RegularGridInterpolator: fill_value {fill_value.dtype} does not fit values of {values.dtype}"
                 )
         self.fill_value = fill_value
-        self.grid = tuple(jnp.asarray(checked("RegularGridInterpolator", p)[0]) for p in points)
+        self.grid = tuple(jnp.asarray(operand_and_aval("RegularGridInterpolator", p)[0]) for p in points)
         self.values = values
 
     def __call__(self, xi: ArrayLike | tuple[ArrayLike, ...], method: str | None = None) -> Array:
@@ -82,7 +82,7 @@ class RegularGridInterpolator:
         broadcast; the result has the shape [..., *rest]. Raises ValueError for places of another number of coordinates."""
         method = self.method if method is None else _method(method)
         places: Any = xi[0] if isinstance(xi, tuple) and len(xi) == 1 else xi
-        places = list(places) if isinstance(places, tuple) else checked("RegularGridInterpolator", places)[0]
+        places = list(places) if isinstance(places, tuple) else operand_and_aval("RegularGridInterpolator", places)[0]
         return _interpolated(list(self.grid), self.values, self.fill_value, places, method)
 
 

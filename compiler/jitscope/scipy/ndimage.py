@@ -12,7 +12,7 @@ from .. import lax, numpy as jnp
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..eager.functions import eager_jit
-from ..numpy.operands import checked
+from ..numpy.operands import operand_and_aval
 
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def map_coordinates(
         raise NotImplementedError(f"map_coordinates: mode is one of {', '.join(map(repr, _INSIDE))}, not {mode!r}")
     if order not in (0, 1):
         raise NotImplementedError(f"map_coordinates: order is 0 (nearest) or 1 (linear), not {order!r}")
-    _, aval = checked("map_coordinates", input)
+    _, aval = operand_and_aval("map_coordinates", input)
     if not aval.ndim:
         raise TypeError("map_coordinates: input must have axes, it is a scalar")
     along: Any = coordinates

@@ -13,7 +13,7 @@ from ..core.messages import conversion_message
 from ..core.primitive import FunctionCall, HigherOrder, Primitive
 from ..core.references import Reference
 from ..core.staging import jaxpr_as_fun, mark_made, recording, trace_to_jaxpr
-from ..core.trace import Trace, Tracer, current_trace, leaked, using
+from ..core.trace import Trace, Tracer, current_trace, leak_error, using
 from ..core.zeros import Zero, is_zero, zero_of
 from ..ops.linear import convert, instantiate
 
@@ -51,7 +51,7 @@ class JVPTracer(Tracer):
 
     def _refuse(self, asked: str) -> Any:
         if self._is_over():
-            raise leaked(self)
+            raise leak_error(self)
         raise ConcretizationTypeError(
             conversion_message(
                 self,

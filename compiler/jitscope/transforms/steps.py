@@ -11,7 +11,7 @@ from ..core.axes import bind_axis
 from ..core.jaxpr import ClosedJaxpr, DebugInfo, Jaxpr
 from ..core.references import Reference
 from ..core.staging import jaxpr_as_fun, trace_to_jaxpr
-from ..core.steps import Batched, Recorder, recorder, traced_alone, unrecorded
+from ..core.steps import Batched, Recorder, recorder, traced_alone, without_steps
 from ..core.trace import current_trace, using
 from ..core.zeros import is_zero
 from .jvp import jvp_jaxpr
@@ -62,7 +62,7 @@ def transpose_step(
     steps = recorder()
     if steps is None or any(isinstance(x, Reference) for x in (*residuals, *cts)):
         return
-    with unrecorded():
+    with without_steps():
         whole = Jaxpr([], [*jaxpr.constvars, *jaxpr.invars], jaxpr.outvars, jaxpr.eqns, jaxpr.effects, jaxpr.debug)
         whole = _of_jvp(whole) if of_jvp else whole
         linear = [False] * len(residuals) + [True] * len(args)
@@ -150,6 +150,6 @@ def _step(
     closed = traced_alone(steps, transform, name, fun, values)
     if closed is None:
         return fun
-    with unrecorded():
+    with without_steps():
         record(steps, closed)
     return steps.instead(transform, closed)

@@ -104,7 +104,7 @@ def _transposed_along_mesh(eqn: JaxprEqn, cts: Sequence[Any], args: Sequence[Any
     decides."""
     if all(getattr(a.aval, "mark", None) is None for a in (*eqn.invars, *eqn.outvars)):
         return _transposed(eqn, cts, args)
-    from ..core.resharding import as_typed, unsaid  # of several devices
+    from ..core.resharding import as_typed, with_auto_layout  # of several devices
 
     recorder = recording(current_trace())
     start = 0 if recorder is None else len(recorder.eqns)
@@ -113,8 +113,8 @@ def _transposed_along_mesh(eqn: JaxprEqn, cts: Sequence[Any], args: Sequence[Any
     except (ShardingTypeError, NotImplementedError):
         if recorder is not None:
             del recorder.eqns[start:]
-        cts = [ct if is_zero(ct) else unsaid(ct) for ct in cts]
-        args = [x if type(x) is UndefinedPrimal else unsaid(x) for x in args]
+        cts = [ct if is_zero(ct) else with_auto_layout(ct) for ct in cts]
+        args = [x if type(x) is UndefinedPrimal else with_auto_layout(x) for x in args]
         found = _transposed(eqn, cts, args)
     wanted = [cotangent_aval(a.aval) for a in eqn.invars]
     return [ct if ct is None or is_zero(ct) else as_cotangent(as_typed(ct, a), a) for ct, a in zip(found, wanted)]

@@ -17,7 +17,7 @@ import numpy as np
 from . import devices, dlpack, forks, processes, spread
 from .devices import Aval, Device, aval_of, sharding_of
 from .dtypes import PACKED, SUPPORTED, acceptable
-from .errors import XlaError, deleted, translate
+from .errors import XlaError, deletion_error, translate
 from .runtime import RuntimeFailure, _jax, xc
 from .versions import same_memory
 
@@ -91,7 +91,7 @@ forks.run_in_children(_new_lock)  # a thread that held it in the parent is gone
 
 def _check_alive(buf: Buffer) -> None:
     if buf.is_deleted():
-        raise deleted(buf)
+        raise deletion_error(buf)
 
 
 def is_deleted(buf: Buffer) -> bool:

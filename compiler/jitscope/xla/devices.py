@@ -106,7 +106,7 @@ def _make_client() -> Any:
         if _client is None:
             check_platforms(os.environ.get("JAX_PLATFORMS") or "cpu")
             client = _maker() if _maker is not None else xc.make_cpu_client(num_devices=device_count())
-            forks.started(client)
+            forks.note_threads(client)
             home = placement(_first_choice(client.local_devices()))
             _client = client
     return _client

@@ -32,7 +32,7 @@ class DeletedBufferError(RuntimeError):
         super().__init__(message)
 
 
-def deleted(buf: Any) -> DeletedBufferError:
+def deletion_error(buf: Any) -> DeletedBufferError:
     """The error for the use of a deleted buffer; it says who took the memory, if that is known."""
     story = donations.story_of(buf)
     if story is None:
@@ -64,7 +64,7 @@ def translate(error: BaseException, bufs: Iterable[Any] = ()) -> RuntimeError:
     message = str(error)
     for buf in bufs:
         if buf.is_deleted():
-            return deleted(buf)
+            return deletion_error(buf)
     if "deleted or donated" in message or "Array has been deleted" in message:
         return DeletedBufferError()
     if "previously donated in the same call" in message:

@@ -60,7 +60,7 @@ def on_child(callback: Callable[[], None]) -> None:
     _in_child.append(callback)
 
 
-def started(client: Any) -> None:
+def note_threads(client: Any) -> None:
     """Note that this process runs XLA's threads, which belong to `client`."""
     _started.append(client)
 

@@ -89,7 +89,7 @@ class ProgramOfProcesses:
             return self.run(bufs)
         if now.gone.keys() & set(self.who):
             raise now.missing()
-        processes.waited(lambda: _there(bufs))
+        processes.wait_for(lambda: _there(bufs))
         _sort_out()
         if self.several and _never:
             raise XlaError(
@@ -110,7 +110,7 @@ class _AwaitedResults:
 
     def consume_with_handlers(self, handlers: Sequence[Any]) -> list[Any]:
         outs = self.results.consume_with_handlers(handlers)
-        processes.waited(lambda: _there(outs), self.who)
+        processes.wait_for(lambda: _there(outs), self.who)
         return outs
 
 

@@ -38,7 +38,7 @@ def read(artifact: bytes) -> Any:
         return mlir.bindings().hlo.deserialize_portable_artifact(mlir.context(), artifact)
 
 
-def refined(module: Any) -> Any:
+def with_static_shapes(module: Any) -> Any:
     """The module with static shapes, those of the arguments of `main` being static: the sizes of all else follow, and
     assertions on them are checked. Raises MlirError."""
     with _refusals():

@@ -86,7 +86,7 @@ def join(
             port = address.rpartition(":")[2]
             service = _jax.get_distributed_runtime_service(
                 bind or f"[::]:{port}", count, heartbeat_timeout=heartbeat, cluster_register_timeout=_LONG,
-                # Else the runtime ends all processes when one dies; so they live, and `waited` tells them.
+                # Else the runtime ends all processes when one dies; so they live, and `wait_for` tells them.
                 shutdown_timeout=shutdown_timeout, recoverable=True,
             )  # fmt: skip
         client = _jax.get_distributed_runtime_client(
@@ -112,7 +112,7 @@ def _sleep(since: float) -> None:
     time.sleep(min(0.002, 5e-5 + since / 10))
 
 
-def waited(
+def wait_for(
     ready: Callable[[], bool],
     others: Sequence[int] | None = None,
     seconds: float | None = None,
@@ -134,7 +134,7 @@ def waited(
 
 
 def answer_of(call: Callable[[], Any], others: Sequence[int] | None = None, seconds: float | None = None) -> Any:
-    """What `call` gives, which waits for other processes. Raises as `waited`, and what it raises."""
+    """What `call` gives, which waits for other processes. Raises as `wait_for`, and what it raises."""
     found: list[Any] = []
     failed: list[BaseException] = []
 
@@ -145,7 +145,7 @@ def answer_of(call: Callable[[], Any], others: Sequence[int] | None = None, seco
             failed.append(error)
 
     done = _start(ask)
-    waited(done.is_set, others, seconds, lambda since: done.wait(0.02))
+    wait_for(done.is_set, others, seconds, lambda since: done.wait(0.02))
     if failed:
         raise failed[0]
     return found[0]

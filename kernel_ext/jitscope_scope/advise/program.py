@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ..source_code.text import Cell
 from .code.ipython import Python, no_python, without_magics
-from .code.newer import needed
+from .code.newer import python_needed
 
 
 _SPLIT = re.compile(r"^# %%", re.MULTILINE)
@@ -75,7 +75,7 @@ def read(file: str) -> Program:
 def _wrong(text: str) -> str:
     """Why text is no Python that can be read here; "" where it is."""
     wrong = no_python(text)
-    if wrong and (newer := needed(text)):
+    if wrong and (newer := python_needed(text)):
         return f"needs Python {newer}, and this is Python {sys.version_info[0]}.{sys.version_info[1]}: {wrong}"
     return wrong and f"is no Python: {wrong}"
 

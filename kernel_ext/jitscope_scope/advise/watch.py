@@ -19,7 +19,7 @@ from .run import squares
 from .run.captures import Captures
 from .run.errors import explained, in_text_of_error, says_what_is_meant, whole_call
 from .run.jax_runs import JaxLooks
-from .run.misses import missed
+from .run.misses import recompilations_paid
 from .run.programs import of_program
 from .run.values import look_at_run
 from .silencing import heard
@@ -118,7 +118,12 @@ class Watch:
     def found(self) -> list[Diagnostic]:
         """What was found so far, one for each id and place, without what comments in the code silence."""
         rows = list({row.id: row for row in self._rows}.values())
-        every = [*self._noticed.found, *self._failed, *missed(rows), *(one for row in rows for one in of_program(row))]
+        every = [
+            *self._noticed.found,
+            *self._failed,
+            *recompilations_paid(rows),
+            *(one for row in rows for one in of_program(row)),
+        ]
         found = distinct(every)
         texts = {one.file: source.code_of(one.file) for one in found}
         names = {file: imported_in(file) for file in texts}

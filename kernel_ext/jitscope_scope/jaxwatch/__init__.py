@@ -9,9 +9,9 @@ hears of it, `signatures` keeps the key of the call, `translating` gives the jax
 to equations, `programs` is what views take for a compiled program.
 """
 
-from .asking import ProgramOfCall, ask, may_change_objects, run_again, trace_anew, traced, with_options
+from .asking import ProgramOfCall, ask, may_change_objects, run_again, trace_anew, trace_call, with_options
 from .calls import Calls
-from .errors import frames_made_at, is_array, is_flag, is_tracer, is_tree, keep, made_at, stopped
+from .errors import document_of_stop, frames_made_at, is_array, is_flag, is_tracer, is_tree, keep, made_at
 from .layouts import arrays_of, layout_document
 from .lineage import readable
 from .mistakes import Mistake, mistake, remember_mistake, warned
@@ -34,9 +34,52 @@ from .stale_operands import stale_operand
 from .watching import Watcher, attach, current, detach, unwatched, users_position
 
 
-__all__ = ["Calls", "Looker", "MissingName", "Mistake", "ProgramOfCall", "Run", "Runs", "Watcher", "arrays_of", "ask",
-           "attach", "buffer_of", "capabilities", "current", "detach", "frames_made_at", "is_array", "is_flag",
-           "is_tracer", "is_tree", "is_tree_class", "keep", "layout_document", "made_at", "may_change_objects",
-           "mistake", "options", "raised_by_jax", "readable", "rebuilds", "remember_direct_call", "remember_mistake",
-           "results_of", "room_of", "run_again", "set_back", "staging", "stale_operand", "stopped", "there",
-           "trace_anew", "traced", "unread", "unwatched", "users_position", "warned", "with_options"]  # fmt: skip
+__all__ = [
+    "Calls",
+    "Looker",
+    "MissingName",
+    "Mistake",
+    "ProgramOfCall",
+    "Run",
+    "Runs",
+    "Watcher",
+    "arrays_of",
+    "ask",
+    "attach",
+    "buffer_of",
+    "capabilities",
+    "current",
+    "detach",
+    "document_of_stop",
+    "frames_made_at",
+    "is_array",
+    "is_flag",
+    "is_tracer",
+    "is_tree",
+    "is_tree_class",
+    "keep",
+    "layout_document",
+    "made_at",
+    "may_change_objects",
+    "mistake",
+    "options",
+    "raised_by_jax",
+    "readable",
+    "rebuilds",
+    "remember_direct_call",
+    "remember_mistake",
+    "results_of",
+    "room_of",
+    "run_again",
+    "set_back",
+    "staging",
+    "stale_operand",
+    "there",
+    "trace_anew",
+    "trace_call",
+    "unread",
+    "unwatched",
+    "users_position",
+    "warned",
+    "with_options",
+]  # fmt: skip

@@ -123,7 +123,7 @@ def _row_of(ledger: Ledger, compiled: Any) -> Row | None:
     return next((row for row in reversed(rows) if row.entry.executable.is_of(executable)), None)
 
 
-def traced(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Jaxpr, str]:
+def trace_call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Jaxpr, str]:
     """The closed jaxpr of a call as jax has it and as ours, and the function's name. Raises AttributeError where what jitted it
     cannot be traced alone."""
     attach()

@@ -45,7 +45,7 @@ class _Frame(NamedTuple):
     where: Position
 
 
-def stopped(error: BaseException, cell_of: CellOf = no_cell) -> StoppedDocument | None:
+def document_of_stop(error: BaseException, cell_of: CellOf = no_cell) -> StoppedDocument | None:
     """The document of an error of jax's that ended a trace (see `observe.stopped_document`); None for other errors."""
     found = _unfinished(error) if private.there() and raised_by_jax(error) else []
     return stopped_document(_TraceStop(found), cell_of) if found else None

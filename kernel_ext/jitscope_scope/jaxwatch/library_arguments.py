@@ -59,7 +59,7 @@ def users_arguments(
     return None
 
 
-def wrapped(frame: FrameType | None) -> Any:
+def function_inside(frame: FrameType | None) -> Any:
     """The function that a library's wrapper between the user and jax runs; None where there is none."""
     return next((function for function, _, _ in _libraries(frame)), None)
 
@@ -73,7 +73,7 @@ def directly(frame: FrameType | None) -> bool:
             if not is_installed(file):
                 return True
             here = one.f_globals.get("__name__", "").partition(".")[0]
-            if package not in ("", here) or wrapped(one) is None:
+            if package not in ("", here) or function_inside(one) is None:
                 return False
             package = here
     return True

@@ -19,7 +19,7 @@ from jitscope.core.words import cut
 from ..observe.stacks import is_installed
 from . import private
 from .layouts import layout_text
-from .library_arguments import of_lifted, users_arguments, wrapped
+from .library_arguments import function_inside, of_lifted, users_arguments
 from .private import TracedCall
 from .programs import CallArguments
 from .translating import OtherAval, aval_of, one_line
@@ -162,7 +162,7 @@ def written(entered: TracedCall, frame: FrameType | None = None) -> Any:
         return python_function(entered.fun)
     if _is_users(entered.fun):
         return entered.fun
-    inside = wrapped(frame)
+    inside = function_inside(frame)
     if inside is not None and (_is_users(inside) or _is_object_of_users(inside)):
         return inside
     return next(_users_functions(_parted(entered)[2]), entered.fun if inside is None else inside)

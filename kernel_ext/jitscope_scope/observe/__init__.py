@@ -23,7 +23,7 @@ if _TYPE_CHECKING:  # what is loaded late, for editors and type checkers
         compilation_document as compilation_document,
         compiled_again as compiled_again,
         ledger_document as ledger_document,
-        measured as measured,
+        measure_row as measure_row,
         signature_text as signature_text,
     )
     from .fusion import fusion_document as fusion_document

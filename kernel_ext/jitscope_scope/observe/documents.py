@@ -321,7 +321,7 @@ def _ledger_row(row: Row) -> LedgerRow:
     }
 
 
-def measured(row_id: int, ledger: Ledger | None = None, given: CallArguments | None = None) -> CompilationDocument:
+def measure_row(row_id: int, ledger: Ledger | None = None, given: CallArguments | None = None) -> CompilationDocument:
     """Measure the steady time of a row's program, on arguments `given` or those of its call, and give its compilation document
     anew. Raises Unavailable."""
     ledger = session_ledger() if ledger is None else ledger

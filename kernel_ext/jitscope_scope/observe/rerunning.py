@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from jitscope.backend.array import Array, array_from_numpy
-from jitscope.backend.call_arguments import CallArguments, copied, laid_out
+from jitscope.backend.call_arguments import CallArguments, copy_of, laid_out
 from jitscope.core import dtypes
 from jitscope.core.avals import ShapedArray, physical
 from jitscope.core.errors import Unavailable
@@ -100,7 +100,7 @@ def _stand_ins(row: Row) -> Callable[[], list[Any]]:
     def again() -> list[Any]:
         if not made or any(map(client.is_deleted, made)):  # what references held, the program takes over
             made[:] = laid_out([_random(aval).buf for aval in row.entry.argument_avals], row.entry.executable.device)
-        return list(map(copied, made)) if taken else list(made)
+        return list(map(copy_of, made)) if taken else list(made)
 
     again()
     return again

@@ -17,7 +17,7 @@ from jitscope.core import call_sites
 from jitscope.core.errors import Unavailable
 from jitscope.core.jaxpr import Jaxpr, subjaxprs
 from jitscope.core.printing import Names
-from jitscope.core.steps import Batched, Recorder, Step, recorded
+from jitscope.core.steps import Batched, Recorder, Step, recording_steps
 
 from .batching import how_of, names_of, types_of
 from .ledger import Ledger, Row, ledger as session_ledger
@@ -55,7 +55,7 @@ def instrument(row: Row, given: CallArguments | None = None) -> TransformationsD
             f"{row.function} calls Python functions while it runs, so it is not traced again only to be looked at"
         )
     start = time.perf_counter()
-    with recorded(Recorder(STEPS)) as found, redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+    with recording_steps(Recorder(STEPS)) as found, redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
         again()
     ledger = session_ledger()
     writer = _Writer(ledger, jaxpr)

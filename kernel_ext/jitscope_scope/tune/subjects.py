@@ -11,8 +11,8 @@ import jitscope
 from jitscope.backend import tuning_records
 from jitscope.backend.arguments import Arguments
 from jitscope.backend.caches import forget_calls
-from jitscope.backend.call_arguments import CallArguments, copied
-from jitscope.backend.compile import PreparedProgram, forget_program, prepared
+from jitscope.backend.call_arguments import CallArguments, copy_of
+from jitscope.backend.compile import PreparedProgram, compilation_input, forget_program
 from jitscope.backend.disk import programs as on_disk
 from jitscope.backend.disk.key import DiskQuery
 from jitscope.backend.guards import needs
@@ -94,7 +94,7 @@ def prepared_call(
         raise Unavailable(_REFERENCES.format(traced.fun_name))
     closed, donated = traced._pure
     options, keep = jitted._options, jitted._keep_unused
-    made = prepared(closed, options, traced._device, donated, keep, traced._orders, tell=False)
+    made = compilation_input(closed, options, traced._device, donated, keep, traced._orders, tell=False)
     _check(traced.fun_name, made)
     return jitted, traced, made, Arguments(jitted._spec, args, kwargs, jitted._auto).leaves
 
@@ -112,7 +112,7 @@ def prepared_row(row: Row) -> PreparedProgram:
     if row.takes is None or entry.executable.device is None:
         raise Unavailable(f"{row.function} did not run: call it first")
     keep = len(row.takes.arguments[1]) == len(closed.in_avals)
-    made = prepared(closed, entry.options, entry.executable.device, row.takes.donated, keep, tell=False)
+    made = compilation_input(closed, entry.options, entry.executable.device, row.takes.donated, keep, tell=False)
     _check(row.function, made)
     return made
 
@@ -187,7 +187,7 @@ class OwnSubject:
         executable = Executable.deserialize(code, self._made.outputs, self._made.device)
 
         def make() -> list[Any]:
-            bufs = [copied(buf) if i in self.donated else buf for i, buf in enumerate(self._bufs)]
+            bufs = [copy_of(buf) if i in self.donated else buf for i, buf in enumerate(self._bufs)]
             client.block_until_ready(bufs)
             return bufs
 

@@ -8,7 +8,7 @@ import pytest
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope.backend import tuning_records
-from jitscope.backend.compile import compile_jaxpr, forget_program, prepared
+from jitscope.backend.compile import compilation_input, compile_jaxpr, forget_program
 from jitscope.backend.disk import in_use, report, tuning_records as on_disk
 from jitscope.xla.choice import PLAIN, RECOMPUTED, Choice, choosing
 from jitscope.xla.cpu_tuning import SHORT_AXES, SWITCHES
@@ -28,7 +28,7 @@ def program(x):
 def made(tmp_path, monkeypatch):
     """A program, where the cache on disk is a folder of its own."""
     with cache_in(tmp_path, monkeypatch):
-        yield prepared(jx.make_jaxpr(program)(jnp.ones(50)))
+        yield compilation_input(jx.make_jaxpr(program)(jnp.ones(50)))
     tuning_records._here.clear()
 
 
@@ -94,7 +94,7 @@ def test_what_a_program_needs_and_its_call_asks_for_goes_before() -> None:
     from jitscope.backend.guards import needs
 
     needed = needs(closed.jaxpr)
-    made = prepared(closed, options=(("xla_cpu_prefer_vector_width", 128),))
+    made = compilation_input(closed, options=(("xla_cpu_prefer_vector_width", 128),))
     choice = Choice(flags=(*((name, "") for name in needed), ("xla_cpu_prefer_vector_width", 512)))
     flags = made.flags(choice)
     assert flags["xla_cpu_prefer_vector_width"] == 128
@@ -105,7 +105,7 @@ def test_the_stages_show_what_was_compiled(made) -> None:
     x = np.random.default_rng(0).normal(size=(300, 3)).astype(np.float32)
     distances = jx.jit(lambda x: jnp.sum((x[None] - x[:, None]) ** 2, -1))
     lowered = distances.lower(x)
-    other = prepared(distances.trace(x).jaxpr)
+    other = compilation_input(distances.trace(x).jaxpr)
     on = SHORT_AXES.holds()
     kept = tuning_records.TuningRecord(
         Choice((("short axes written out", not on),)), "the rule turned round", 0.5, 0.4, 0.6
@@ -121,7 +121,7 @@ def test_the_stages_show_what_was_compiled(made) -> None:
 def test_values_of_checkpoint_are_kept_where_that_was_chosen() -> None:
     layer = jx.checkpoint(lambda x: jnp.sin(jnp.sin(x)))
     x = jnp.linspace(0.0, 1.0, 50)
-    made = prepared(jx.make_jaxpr(jx.grad(lambda x: layer(x).sum()))(x))
+    made = compilation_input(jx.make_jaxpr(jx.grad(lambda x: layer(x).sum()))(x))
     expected = np.cos(np.sin(np.asarray(x))) * np.cos(np.asarray(x))
     modules = [made.lowered(choice) for choice in (PLAIN, Choice(((RECOMPUTED, False),)))]
     assert modules[0] != modules[1]

@@ -19,10 +19,10 @@ from IPython.core.interactiveshell import InteractiveShell
 
 import jitscope
 from jitscope_kernel import check as kernel_check, cli
-from jitscope_kernel.check import answered, check
+from jitscope_kernel.check import check, look_at
 from jitscope_kernel.checking_answers import PlacedDiagnostic, text
 from jitscope_scope.advise import CATALOGUE
-from jitscope_scope.advise.code.newer import needed
+from jitscope_scope.advise.code.newer import python_needed
 from jitscope_scope.advise.program import read
 from jitscope_scope.advise.run.values import look_at_run
 from jitscope_scope.source_code.edits import applied, moved
@@ -65,7 +65,7 @@ def test_modules_beside_a_program_are_told_of_and_installed_ones_are_not(tmp_pat
     places = {}
     for module in ("beside_it", "installed_there"):
         (tmp_path / f"{module}_main.py").write_text(main.format(path=str(tmp_path / "site-packages"), module=module))
-        answer = answered(read(str(tmp_path / f"{module}_main.py")), run=True)
+        answer = look_at(read(str(tmp_path / f"{module}_main.py")), run=True)
         places[module] = [(Path(one.file).name, one.line, one.one.id) for one in answer.found]
         assert [(Path(one.file).name, one.line) for one in answer.ended] == [(f"{module}_main.py", 5)]
         assert text(answer).count("as is told above") == bool(places[module])
@@ -287,8 +287,8 @@ def test_syntax_newer_than_this_python_is_called_so(text: str, tmp_path: Path) -
 
 def test_a_newer_form_alone_is_what_is_missing() -> None:
     """Known in texts that no supported Python reads yet, too."""
-    assert needed("try:\n    pass\nexcept ValueError, TypeError:\n    pass\nx = t'{1}'\n") in ("3.14", "")
-    assert needed("x = = 1\n") == ""
+    assert python_needed("try:\n    pass\nexcept ValueError, TypeError:\n    pass\nx = t'{1}'\n") in ("3.14", "")
+    assert python_needed("x = = 1\n") == ""
 
 
 def test_remarks_of_one_kind_are_one_in_each_file(tmp_path: Path) -> None:
@@ -316,7 +316,7 @@ jax.jit(lambda x: np.sin(x) + np.cos(x))(1.0)
 def test_two_of_one_kind_in_a_line_are_told_with_their_columns(tmp_path: Path) -> None:
     file = tmp_path / "program.py"
     file.write_text(HEADER + TWICE)
-    told = [line.rpartition("program.py: ")[2] for line in text(answered(read(str(file)), run=True)).splitlines()]
+    told = [line.rpartition("program.py: ")[2] for line in text(look_at(read(str(file)), run=True)).splitlines()]
     assert [line for line in told if line.startswith("line ")] == [
         "line 8, columns 5-12: trace-time-print (warning)",
         "line 8, columns 15-39: trace-time-print (warning)",
@@ -539,7 +539,7 @@ def test_a_notebook_is_run_where_it_lies(tmp_path: Path) -> None:
     file = tmp_path / "book.ipynb"
     file.write_text(notebook(read_both, "1 / 0", "x = 1", "x = 2"))
     here, path = Path.cwd(), list(sys.path)
-    answer = answered(read(str(file)), run=True)
+    answer = look_at(read(str(file)), run=True)
     assert [one.cell for one in answer.ended] == [2] and (Path.cwd(), sys.path) == (here, path)
     assert f"{file}: cells 3, 4: left out: not run: cell 2 ended with ZeroDivisionError" in text(answer)
 

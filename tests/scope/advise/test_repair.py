@@ -21,7 +21,7 @@ import jitscope.numpy
 from jitscope.core.unfinished_traces import unfinished
 from jitscope_scope import observe
 from jitscope_scope.advise.diagnostic import Fix
-from jitscope_scope.advise.repair import repaired
+from jitscope_scope.advise.repair import repairs
 from jitscope_scope.advise.run.errors import explained
 from jitscope_scope.source_code.edits import applied
 from jitscope_widgets import validate
@@ -48,7 +48,7 @@ def fixes_of(error: Exception | None) -> list[Fix]:
     assert error is not None
     told, where = explained(error), unfinished(error)[0].where
     assert told is not None and where is not None
-    return repaired(error, told.id, where)
+    return repairs(error, told.id, where)
 
 
 # --- programs that were generated: Python's `if` and loops on numbers against the rewritten program under jit -----------------------

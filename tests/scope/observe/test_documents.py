@@ -258,15 +258,15 @@ def test_times_are_measured_and_add_up(ledger):
 
 def test_steady_times_are_measured_when_asked_for(ledger):
     row = row_of(ledger, lambda x, k: (mul(sin(x), 53.0), jx.random.bits(k), x), X, jx.random.key(0))
-    steady = checked(observe.measured(row.id, ledger))["timing"]["steady"]
+    steady = checked(observe.measure_row(row.id, ledger))["timing"]["steady"]
     assert 0 < steady["low"]["value"] <= steady["median"]["value"] <= steady["high"]["value"] < 1
     assert steady["runs"] >= 5 and steady["source"] == "button"
     assert row.calls == 1  # measuring is no call of the user's
     with pytest.raises(Unavailable, match="no longer holds"):
-        observe.measured(10**9, ledger)
+        observe.measure_row(10**9, ledger)
     jx.clear_caches()
     with pytest.raises(Unavailable, match="call the function again"):
-        observe.measured(row.id, ledger)
+        observe.measure_row(row.id, ledger)
 
 
 def note_of(document) -> str:
@@ -278,10 +278,10 @@ def test_steady_times_are_those_of_the_call(ledger):
     x, n = jnp.asarray(X), jnp.float32(3)
     row = row_of(ledger, lambda x, n: lax.while_loop(lambda c: c.sum() < n, lambda c: c + 1e-9, x), x + 1, x[0])
     with pytest.raises(Unavailable, match="depends on the values"):
-        observe.measured(row.id, ledger)
+        observe.measure_row(row.id, ledger)
     big = x + 100
     row = row_of(ledger, lambda x, n: lax.while_loop(lambda c: c.sum() < n, lambda c: c + 1e-9, x) * 2, big, n)
-    document = checked(observe.measured(row.id, ledger))
+    document = checked(observe.measure_row(row.id, ledger))
     assert note_of(document).endswith("on the arguments of the call")
     assert document["timing"]["steady"]["median"]["value"] < 0.01
     ready = weakref.ref(big)
@@ -292,17 +292,17 @@ def test_steady_times_are_those_of_the_call(ledger):
 
 def test_arguments_that_are_gone_have_stand_ins(ledger):
     row = row_of(ledger, lambda x, y: add(mul(x, y), 67.0), jnp.asarray(X), 2.0)
-    assert "stand-ins, random numbers of the same shapes" in note_of(observe.measured(row.id, ledger))
+    assert "stand-ins, random numbers of the same shapes" in note_of(observe.measure_row(row.id, ledger))
     held = X + 1
     row = row_of(ledger, lambda x, y: add(mul(x, y), 71.0), held, 2.0)
-    assert "on the arguments of the call" in note_of(observe.measured(row.id, ledger))
+    assert "on the arguments of the call" in note_of(observe.measure_row(row.id, ledger))
 
 
 def test_captured_arrays_and_what_nobody_reads(ledger):
     big, x = jnp.asarray(floats(40, 40)), jnp.asarray(floats(40))
     keep = jnp.ones(3)
     row = row_of(ledger, lambda x, unread, y: (big @ x) * y + 1, x, keep, x)
-    assert "on the arguments of the call" in note_of(observe.measured(row.id, ledger))
+    assert "on the arguments of the call" in note_of(observe.measure_row(row.id, ledger))
 
 
 def test_measuring_donates_nothing_and_ends(ledger):
@@ -310,10 +310,10 @@ def test_measuring_donates_nothing_and_ends(ledger):
     x, y = jx.device_put(X), jx.device_put(X)
     f(x, y)
     row = list(ledger)[-1]
-    assert "stand-ins" in note_of(observe.measured(row.id, ledger)) and not y.is_deleted()
+    assert "stand-ins" in note_of(observe.measure_row(row.id, ledger)) and not y.is_deleted()
     given = CallArguments([held := jx.device_put(X), y])
     for _ in range(2):
-        assert "on the arguments of the call" in note_of(observe.measured(row.id, ledger, given))
+        assert "on the arguments of the call" in note_of(observe.measure_row(row.id, ledger, given))
     assert not held.is_deleted()
     start = time.process_time()
     assert measure_steady(row, given, budget=0.0)["steady"]["runs"] == 1 and time.process_time() - start < 5

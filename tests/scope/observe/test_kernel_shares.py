@@ -23,7 +23,7 @@ def measured():
     jx.block_until_ready(f(x, v))
     row = list(observe.ledger())[-1]
     before = observe.compilation_document(row)
-    document = observe.measured(row.id)
+    document = observe.measure_row(row.id)
     validate(document)
     return before, document
 
@@ -67,7 +67,7 @@ def test_a_loop_that_runs_in_one_piece_has_the_time_of_its_kernels(loop):
 
     f, x = jx.jit(small_loop), np.ones(8, np.float32)
     jx.block_until_ready(f(x))
-    kernels = observe.measured(list(observe.ledger())[-1].id)["fusion"]["kernels"]
+    kernels = observe.measure_row(list(observe.ledger())[-1].id)["fusion"]["kernels"]
     (whole,) = [k for k in kernels if k["kind"] == "loop"]
     inside = [k for k in kernels if k["note"].startswith("Runs again")]
     timed = [k["share"] for k in inside if k["share"] is not None]

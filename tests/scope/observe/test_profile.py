@@ -23,7 +23,7 @@ from jitscope_scope.observe.fusion import Kernels
 from jitscope_scope.observe.hlo_flow import flow_of
 from jitscope_scope.observe.profiling import document as profile_document, measurement
 from jitscope_scope.observe.profiling.bounds import bounds_of
-from jitscope_scope.observe.profiling.ends import ended
+from jitscope_scope.observe.profiling.ends import with_ends
 from jitscope_scope.observe.profiling.estimate import fitted, shares_of, split
 from jitscope_scope.observe.profiling.measurement import most_usual, take
 from jitscope_scope.observe.profiling.peaks import SIZES, Bandwidth, Peaks, peaks_of
@@ -309,14 +309,14 @@ def test_a_kernel_ends_before_its_result_is_read():
     computations = hlo_module.parse(PROGRAM)
     said = {"long": (1.0, 5.0), "reader": (3.0, 1.0), "other": (3.5, 9.0)}
     events = tuple(profiler.Event("m", name, *when) for name, when in said.items())
-    (run,) = ended([profiler.Run(0.0, 8.0, events)], computations)
+    (run,) = with_ends([profiler.Run(0.0, 8.0, events)], computations)
     assert {e.instruction: (e.start, e.seconds) for e in run.events} == {
         "long": (1.0, 2.0),  # the reader starts at 3, past a bitcast
         "reader": (3.0, 1.0),
         "other": (3.5, 4.5),  # the call ends at 8
     }
     # on two devices it is not known whose reader has started
-    (run,) = ended([profiler.Run(0.0, 8.0, events + events)], computations)
+    (run,) = with_ends([profiler.Run(0.0, 8.0, events + events)], computations)
     assert [e.seconds for e in run.events if e.instruction == "long"] == [5.0, 5.0]
 
 

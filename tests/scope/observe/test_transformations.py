@@ -12,7 +12,7 @@ from jitscope import lax
 from jitscope.core.errors import Unavailable
 from jitscope.core.jaxpr import count
 from jitscope.core.staging import eval_jaxpr
-from jitscope.core.steps import Recorder, recorded, recorder
+from jitscope.core.steps import Recorder, recorder, recording_steps
 from jitscope_scope import observe
 from jitscope_scope.observe.instruments import look
 from jitscope_widgets import validate
@@ -217,7 +217,7 @@ REVERSIBLE = {
 
 def recorded_steps(fun, *args):
     steps = Recorder(most=99)
-    with recorded(steps):
+    with recording_steps(steps):
         made = fun(*args)
     assert not steps.missed and not steps.left_out
     return steps.steps, made

@@ -4,7 +4,7 @@ import pytest
 
 from jitscope_scope import observe
 from jitscope_scope.advise.recompiling import edited
-from jitscope_scope.advise.run.misses import missed
+from jitscope_scope.advise.run.misses import recompilations_paid
 from tests.scope.recompiling.test_recompiling import HEADER, run
 
 
@@ -35,14 +35,14 @@ def test_an_array_that_is_weakly_typed_is_no_number_to_write_as_an_array() -> No
     (card,) = observe.recompilations_document(ledger, "")["cards"]
     assert "an array is not" not in card["because"]
     assert card["fix"]["text"].startswith("Give x a dtype, .astype(jnp.float32). By the keys ")
-    (bit,) = missed(row for row in ledger)
+    (bit,) = recompilations_paid(row for row in ledger)
     assert f"{bit.message} {bit.fix.text}".count("weakly typed") == 1, "the reason is given once"
 
 
 def test_a_weak_type_of_several_arguments_is_told_in_one_sentence() -> None:
     text = "f = jax.jit(lambda x, y: x * y * UNIQUE)\nfor s in (1.0, jnp.float32(1.0)):\n    f(s, s)\n"
     _, ledger = run(HEADER + text)
-    (bit,) = missed(row for row in ledger)
+    (bit,) = recompilations_paid(row for row in ledger)
     assert "x, y changed weak type: f32, weak" in bit.message and not bit.evidence
 
 

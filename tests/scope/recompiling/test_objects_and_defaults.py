@@ -8,7 +8,7 @@ import pytest
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope_scope import observe
-from jitscope_scope.advise.run.misses import missed
+from jitscope_scope.advise.run.misses import recompilations_paid
 
 
 X = jnp.ones((4, 3))
@@ -168,7 +168,7 @@ def test_sharp_bits_and_cards_give_one_advice():
     call()
     rows = list(observe.ledger().since(mark))
     (card,) = observe.recompilations_document(rows, "")["cards"]
-    (bit,) = missed(rows)
+    (bit,) = recompilations_paid(rows)
     assert bit.fix is not None and card["fix"]["text"].startswith(bit.fix.text)
     assert "Pass norm as an argument" not in bit.fix.text
 
@@ -181,7 +181,7 @@ def test_a_function_whose_name_is_a_word_keeps_its_name():
     mark = observe.ledger().mark()
     for n in (3, 4, 5):
         one(jnp.ones(n))
-    (bit,) = missed(list(observe.ledger().since(mark)))
+    (bit,) = recompilations_paid(list(observe.ledger().since(mark)))
     assert bit.message.startswith("`one` is compiled again 2 times in this line (")
 
 

@@ -23,7 +23,7 @@ from jitscope.core.config import Settings, override
 from jitscope_scope import observe
 from jitscope_scope.advise.recompiling import checking, edited
 from jitscope_scope.advise.recompiling.rowwise import result_axis
-from jitscope_scope.advise.run.misses import missed
+from jitscope_scope.advise.run.misses import recompilations_paid
 from jitscope_scope.observe.differences import PARTS
 from jitscope_scope.observe.ledger import Ledger
 from jitscope_scope.observe.recompiling.cards import FileEdit
@@ -356,7 +356,7 @@ def test_what_compiled_nothing_is_not_counted_as_a_compilation() -> None:
     (card,) = observe.recompilations_document(ledger, "")["cards"]
     assert (card["compilations"], card["retraces"]) == (1, 2)
     assert "recorded calls 4 traces would become 2, " in card["fix"]["text"]
-    (bit,) = missed(row for row in ledger)
+    (bit,) = recompilations_paid(row for row in ledger)
     assert " is compiled again and traced again 2 times in this line (" in bit.message
 
 
@@ -405,7 +405,7 @@ for one, other in ((f, 2), (f, 3), (g, 2), (g, 3), (h, "a"), (h, "b")):
     one(jnp.ones(3), other)
 """
     _, ledger = run(HEADER + text)
-    advice = [one.fix.text for row in ledger for one in missed([row])]
+    advice = [one.fix.text for row in ledger for one in recompilations_paid([row])]
     assert [one.partition(":")[0].partition(" (")[0] for one in advice] == [
         "n is only computed with", "n decides what the program is", "Call with few values of n",
     ]  # fmt: skip

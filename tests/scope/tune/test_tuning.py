@@ -201,7 +201,7 @@ needs_proc = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="
 
 @needs_proc
 def test_ctrl_c_leaves_everything_as_it_was() -> None:
-    from jitscope_kernel.tuning import tuned
+    from jitscope_kernel.tuning import tuning_of
 
     function = jx.jit(depthwise)
     before = np.asarray(function(*X))
@@ -216,7 +216,7 @@ def test_ctrl_c_leaves_everything_as_it_was() -> None:
             threading.Timer(0.02, os.kill, (os.getpid(), signal.SIGINT)).start()
 
     with pytest.raises(KeyboardInterrupt):
-        tuned(function, X, {}, 60.0, None, told)
+        tuning_of(function, X, {}, 60.0, None, told)
         threading.Event().wait(5)
     assert not children()
     np.testing.assert_array_equal(np.asarray(function(*X)), before)
@@ -226,7 +226,7 @@ def test_ctrl_c_leaves_everything_as_it_was() -> None:
 
 @needs_proc
 def test_a_form_that_ends_the_process_is_told_and_the_others_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    from jitscope_kernel.tuning import tuned
+    from jitscope_kernel.tuning import tuning_of
     from jitscope_scope.targets import helper
 
     monkeypatch.setattr(helper, "SAID_AFTER", 0.1)
@@ -245,7 +245,7 @@ def test_a_form_that_ends_the_process_is_told_and_the_others_go_on(monkeypatch: 
                 os.kill(child, signal.SIGKILL)
                 killed.append(doing)
 
-    found = tuned(depthwise, X, {}, 180.0, None, told)
+    found = tuning_of(depthwise, X, {}, 180.0, None, told)
     assert killed
     second = killed[0].partition(": ")[2]
     outcomes = {one.name: one for one in found.tried}
@@ -290,7 +290,7 @@ def test_a_later_session_takes_what_was_found(tmp_path) -> None:
 
 
 def test_a_scan_is_the_same_however_many_iterations_stand_in_the_loop() -> None:
-    from jitscope.backend.compile import prepared
+    from jitscope.backend.compile import compilation_input
     from jitscope.xla.choice import Choice
     from jitscope.xla.program import Executable, compile_options
 
@@ -301,7 +301,7 @@ def test_a_scan_is_the_same_however_many_iterations_stand_in_the_loop() -> None:
         return lax.scan(step, jnp.zeros(4), x)
 
     x = jnp.asarray(RNG.normal(size=(13, 4)))
-    made = prepared(jx.make_jaxpr(sums)(x))
+    made = compilation_input(jx.make_jaxpr(sums)(x))
     expected = [np.asarray(out) for out in sums(x)]
     for unroll in (0, 2, 4, 8, 13):
         module = made.lowered(Choice(unroll=unroll))

@@ -44,7 +44,7 @@ def subject(document: TransformationsDocument, step: TransformationStep, here: s
     return f"a lambda ({found})" if found else "a lambda"
 
 
-def told(document: TransformationsDocument, step: TransformationStep, here: str) -> str:
+def batching_words(document: TransformationsDocument, step: TransformationStep, here: str) -> str:
     """`vmap of predict: 19 of 29 operations are one for all examples, 8 are the same for all and computed once. cond (line 12) computes
     all branches for each example, and keeps one.`; "" where nothing is known."""
     batched = step.get("batched", [])

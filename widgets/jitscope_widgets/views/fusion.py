@@ -80,7 +80,7 @@ def _attempt(what: str, make: Callable[[], Iterable[Part]]) -> View:
     try:
         return tuple(make())
     except Exception as error:
-        return (Sentence(words.failed(what, error)),)
+        return (Sentence(words.failure(what, error)),)
 
 
 def _kernels(document: FusionDocument) -> Iterator[Part]:

@@ -390,13 +390,13 @@ def _change(change: MemoryChange, document: MemoryDocument) -> Iterator[Part]:
         else ""
     )
     name = f"{clean(change['text'])}{where}"
-    if result := tried(change, document):
+    if result := trial_words(change, document):
         yield Sentence((inline.strong(name), ": ", result))
     else:
         yield Action(f"Compile with this: {name}", "compiling …", {"change": change["id"]})
 
 
-def tried(change: MemoryChange, document: MemoryDocument) -> str:
+def trial_words(change: MemoryChange, document: MemoryDocument) -> str:
     """What a change did, as measured by compiling it; "" where it was not tried."""
     found = change["tried"]
     if found is None:

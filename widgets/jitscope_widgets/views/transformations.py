@@ -36,7 +36,7 @@ def view(document: TransformationsDocument) -> Iterator[Part]:
     yield Sentence(headline(document), "headline")
     if steps := document["steps"]:
         here = words.mostly_in(origin["position"] for origin in document["origins"])
-        yield from (Sentence(said) for step in steps if (said := batching.told(document, step, here)))
+        yield from (Sentence(said) for step in steps if (said := batching.batching_words(document, step, here)))
         yield Sentence(f"{_legend(document)}; pick a line to see what stems from the same place.", "note")
         entries = tuple(_step(document, number, step, here) for number, step in enumerate(steps, 1))
         yield Steps("Transformations, those inside of others first", entries)

@@ -58,7 +58,7 @@ class DiskQuery:
         return Key(self.program, environment, dict(parts))
 
 
-def wanted(
+def disk_query(
     closed: ClosedJaxpr, structure: StructuralHash, options: Options, device: Any, donated: Sequence[int], folder: str
 ) -> DiskQuery | Refusal:
     """What to look for in `folder`, or why a program is not kept: a part of it exists in this process alone."""

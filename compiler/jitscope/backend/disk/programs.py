@@ -25,12 +25,12 @@ from .store import Store
 from .writer import writer
 
 
-def wanted(
+def query_of(
     closed: ClosedJaxpr, structure: StructuralHash, options: Options, device: Any, donated: Sequence[int]
 ) -> DiskQuery | Refusal | None:
     """What to look for on disk, or why a program is not kept there; None where the cache is off or cannot be used."""
     here = store()
-    return None if here is None else keys.wanted(closed, structure, options, device, donated, here.folder)
+    return None if here is None else keys.disk_query(closed, structure, options, device, donated, here.folder)
 
 
 def find(program: DiskQuery, outputs: Sequence[Output], device: Any) -> tuple[Executable, Entry] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...control.discharge import purified
+from ...control.discharge import pure_program
 from ...core import call_sites
 from ...core.jaxpr import Atom, ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Var, subpath
 
@@ -30,7 +30,7 @@ class Flat:
 
 def flat(closed: ClosedJaxpr) -> Flat:
     """The program written out; its dead equations are left out. Made once."""
-    closed = purified(closed)[0]
+    closed = pure_program(closed)[0]
     if "flat" not in closed.derived:
         closed.derived["flat"] = _Writer().write(closed)
     return closed.derived["flat"]
@@ -61,7 +61,7 @@ class _Writer:
             return now[atom] if isinstance(atom, Var) else atom
 
         for i, eqn in closed.jaxpr.live()[0]:
-            path, invars, inner = f"{prefix}e{i}", [of(a) for a in eqn.invars], called(eqn)
+            path, invars, inner = f"{prefix}e{i}", [of(a) for a in eqn.invars], called_program(eqn)
             if inner is not None:
                 own = eqn.traceback if is_of_library(inner) else None
                 now.update(zip(eqn.outvars, self.inline(inner, invars, subpath(path, ""), place or own)))
@@ -79,7 +79,7 @@ def is_of_library(closed: ClosedJaxpr) -> bool:
     return closed.jaxpr.debug.defined is None and closed.jaxpr.debug.name != DebugInfo().name
 
 
-def called(eqn: JaxprEqn) -> ClosedJaxpr | None:
+def called_program(eqn: JaxprEqn) -> ClosedJaxpr | None:
     """The program that an equation runs once, on all its operands; None if it does something else."""
     if eqn.primitive.name in ("scan", "while", "cond"):
         return None

@@ -14,7 +14,7 @@ from ..array import to_array
 from ..watching import Test, has_bad, nans
 from .finding import Iteration
 from .flat import flat
-from .programs import CLEAN, Choice, can_be_bad, flags, needed_for, propagates, run, tracked, values
+from .programs import CLEAN, Choice, can_be_bad, flags, needed_for, propagates, run, stopping_loop, values
 
 
 _array: Any = to_array
@@ -185,7 +185,7 @@ class Loop:
         """The number of iterations before `stop`, the carry then, since when each part of it has been bad, and since when any
         part that was not so from the start."""
         if (stop, test) not in self._runs:
-            program, looked = tracked(self.eqn, test)
+            program, looked = stopping_loop(self.eqn, test)
             count, *carry, since, together = run(program, [np.int32(stop), *self.operands])
             since = dict(zip(looked, np.asarray(since).tolist()))
             found = int(np.asarray(count)), carry, since, int(np.asarray(together))

@@ -22,7 +22,7 @@ from ...ops.elementwise import and_p, eq_p, imag_p, is_finite_p, ne_p, not_p, or
 from ...ops.indexing import dynamic_slice_p
 from ...ops.linear import broadcast_in_dim_p, concatenate_p, reshape_p, select_n_p
 from ...ops.reduce import reduce_or_p
-from ..array import Array, device_for, one_device, placed, to_array
+from ..array import Array, array_on, device_for, one_device, to_array
 from ..compile import compile_jaxpr
 from ..watching import Test, infinities, nans
 from .flat import Flat
@@ -36,7 +36,7 @@ def run(closed: ClosedJaxpr, args: Sequence[Any]) -> list[Array]:
     options = {"debug_nans": False, "debug_infs": False, "sharp_bits": False, "debug_key_reuse": False}
     with using(evaluation()), config.override(**options):
         device = None if one_device() else device_for(args)
-        arrays = [to_array(x) if device is None else placed(x, device) for x in args]
+        arrays = [to_array(x) if device is None else array_on(x, device) for x in args]
         layouts = [] if device is None else [x.buf._sharding for x in arrays]
         key = "program", device, *layouts
         if key not in closed.derived:  # nobody else holds it
@@ -200,7 +200,7 @@ CLEAN, FROM_THE_START = -2, -1
 """In place of an iteration: not bad, bad before the first one."""
 
 
-def tracked(eqn: JaxprEqn, test: Test) -> tuple[ClosedJaxpr, list[int]]:
+def stopping_loop(eqn: JaxprEqn, test: Test) -> tuple[ClosedJaxpr, list[int]]:
     """A loop that stops before the iteration `stop` (its first argument; operands follow) at the latest. It gives the number of
     iterations, the carry, and, for those parts of the carry whose numbers come second here, since which iteration each has been bad
     without a break; last, since which iteration any of them that was not so before the first one."""

@@ -13,7 +13,7 @@ from ... import lax, numpy as jnp, tree
 from ...api import Array
 from ...core.avals import aval_of
 from ...core.trace import Tracer
-from ...numpy.operands import checked
+from ...numpy.operands import operand_and_aval
 
 
 class SupportsMatmul(Protocol):
@@ -45,10 +45,10 @@ def linear_map(name: str, f: Any) -> Callable[[Any], Any]:
 def vectors(name: str, b: Any, x0: Any) -> tuple[Any, Any]:
     """The right-hand side and the first guess (None: zeros) as trees of arrays. Raises ValueError where their structures or
     shapes differ, TypeError for leaves that are not arrays."""
-    b = tree.map(lambda x: jnp.asarray(checked(name, x, 1)[0]), b)
+    b = tree.map(lambda x: jnp.asarray(operand_and_aval(name, x, 1)[0]), b)
     if x0 is None:
         return b, tree.map(jnp.zeros_like, b)
-    x0 = tree.map(lambda x: jnp.asarray(checked(name, x, 2)[0]), x0)
+    x0 = tree.map(lambda x: jnp.asarray(operand_and_aval(name, x, 2)[0]), x0)
     if tree.structure(x0) != tree.structure(b):
         raise ValueError(f"{name}: x0 must have the structure of b, {tree.structure(b)}, not {tree.structure(x0)}")
     for own, other in zip(map(aval_of, tree.leaves(x0)), map(aval_of, tree.leaves(b))):

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...core.avals import aval_of
 from ...core.dtypes import kind
-from ...numpy.operands import checked, operands
+from ...numpy.operands import operand_and_aval, operands
 from ...ops.linear import convert
 
 
@@ -22,7 +22,7 @@ def real_operands(name: str, *xs: Any, error: type[Exception] = ValueError) -> l
 
 def wide_operand(name: str, x: Any) -> Any:
     """A float32 or float64 operand, as it is. Raises TypeError for other dtypes."""
-    x, aval = checked(name, x)
+    x, aval = operand_and_aval(name, x)
     if aval.dtype not in (np.float32, np.float64):
         raise TypeError(f"{name} takes float32 and float64, it got {aval.short()}: convert with .astype(...)")
     return x

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ...core.dtypes import bool_
 from ...eager.functions import eager_jit
 from ...nn.normalizing import log_softmax as _log_softmax, softmax as _softmax
-from ...numpy.operands import axes_of, checked, operand, operands
+from ...numpy.operands import axes_of, operand, operand_and_aval, operands
 from ...ops.elementwise import logistic_p
 from ...special.entropy import boxcox1p_p, boxcox_p, entr_p, kl_div_p, logit_p, rel_entr_p, xlog1py_p, xlogy_p
 from ._operands import real_operands, strong_array
@@ -92,7 +92,7 @@ def log_softmax(x: ArrayLike, /, *, axis: Axes = None) -> Array:
 
 
 def _numbers(name: str, x: Any, axis: Any) -> Any:
-    x, aval = checked(name, x)
+    x, aval = operand_and_aval(name, x)
     axes_of(name, axis, aval.ndim)
     if aval.dtype == bool_:
         raise TypeError(f"{name} takes numbers, not booleans: convert with .astype(...)")

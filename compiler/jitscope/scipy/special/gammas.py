@@ -11,7 +11,7 @@ from ... import numpy as jnp
 from ...core.avals import aval_of
 from ...core.dtypes import is_integer, kind
 from ...eager.functions import eager_jit
-from ...numpy.operands import checked, integer, lenient, operand, operands, weak_as
+from ...numpy.operands import integer, lenient, operand, operand_and_aval, operands, weak_as
 from ...ops.elementwise import digamma_p, exp_p, gt_p, lgamma_p, polygamma_p
 from ...ops.families import scalar_like
 from ...ops.linear import where
@@ -71,7 +71,7 @@ def digamma(x: ArrayLike) -> Array:
 def polygamma(n: ArrayLike, x: ArrayLike) -> Array:
     """The n-th derivative of digamma at x, element by element [...]. n: integers, from 0 on; x: real. Raises ValueError
     for n that are not integers, and for complex numbers."""
-    order = checked("polygamma", n)[1]
+    order = operand_and_aval("polygamma", n)[1]
     if not is_integer(order.dtype):
         raise ValueError(f"polygamma: n must be of an integer dtype, it is {order.short()}")
     return polygamma_p(*real_operands("polygamma", n, x))

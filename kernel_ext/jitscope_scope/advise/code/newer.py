@@ -25,7 +25,7 @@ _OLDER = (
 """The release of Python from which on a form is there, the form, and the older one for it."""
 
 
-def needed(text: str) -> str:
+def python_needed(text: str) -> str:
     """The release of Python that a text needs, such as "3.12"; "" where a newer form is not all that keeps it from being read."""
     newest = ""
     for release, form, older in _OLDER:

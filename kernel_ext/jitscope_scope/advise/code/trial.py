@@ -35,7 +35,7 @@ def holding(path: Sequence[ast.AST], where: Position) -> list[FunctionType]:
 
 
 @contextmanager
-def rewritten(functions: Sequence[FunctionType], text: str, file: str) -> Iterator[bool]:
+def with_code_of(functions: Sequence[FunctionType], text: str, file: str) -> Iterator[bool]:
     """The functions with their code in another text of the file, in `silence`; gives whether there are any, and all of them could
     have it. Raises SyntaxError."""
     whole = compile(text, file, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)

@@ -35,7 +35,7 @@ from . import (
     updates,
 )
 from .making import short
-from .proving import proved
+from .proving import without_refuted_edits
 
 
 OfEvents = Callable[[Event, Walk], Iterator[Diagnostic]]
@@ -59,7 +59,7 @@ def look(text: str, file: str, cells: Sequence[Cell] = (), known: Names | None =
     notebook, `known` the imports of cells before it."""
     try:
         code = Code(text, file, cells, known)
-        return proved(_look(code), code, _look)
+        return without_refuted_edits(_look(code), code, _look)
     except (SyntaxError, ValueError, RecursionError):
         return []
 

@@ -16,7 +16,7 @@ Look = Callable[[Code], list[Diagnostic]]
 _MOST = 10
 
 
-def proved(found: list[Diagnostic], code: Code, look: Look) -> list[Diagnostic]:
+def without_refuted_edits(found: list[Diagnostic], code: Code, look: Look) -> list[Diagnostic]:
     """Diagnostics of a program, without the edits after which something is found that was not there, which the fix says then, or
     their own sharp bit still is. Only the first few are looked at one by one, the edits of others are left out."""
     found = [replace(one, fix=replace(one.fix, edits=())) if _hands_on(one, code) else one for one in found]

@@ -14,7 +14,7 @@ from jitscope.core.source import Position
 from ...source_code.edits import Edit, applied
 from ...source_code.places import path_at
 from ...source_code.text import Code, code_in
-from ..code.trial import holding, rewritten, runs_elsewhere
+from ..code.trial import holding, runs_elsewhere, with_code_of
 from . import causes
 
 
@@ -163,7 +163,7 @@ def _proof(report: Answer, position: Position, edits: tuple[Edit, ...]) -> str:
     try:
         functions = holding(path_at(position), position)
         text = applied(source.code_of(position.file), edits)
-        with rewritten(functions, text, position.file) as changed:
+        with with_code_of(functions, text, position.file) as changed:
             after = report.run_again() if changed else None
         before = report.ran()
     except Exception:  # code of the user's that was changed: whatever it raises, this is no fix

@@ -23,7 +23,7 @@ from ...source_code.frames import entries
 from ...source_code.names import imported
 from ...source_code.places import path_at, path_in
 from ...source_code.text import Code
-from ..code.trial import holding, rewritten, runs_elsewhere, silence
+from ..code.trial import holding, runs_elsewhere, silence, with_code_of
 from ..diagnostic import Fix
 from .acting import acts
 from .candidates import Candidate, candidates
@@ -36,7 +36,7 @@ _FURTHER = " (No whole fix: with this change the trace gets past this line, and 
 _UNTRIED = " (Not checked: a second trace would repeat what the code does besides computing.)"
 
 
-def repaired(error: BaseException, known: str, where: Position) -> list[Fix]:
+def repairs(error: BaseException, known: str, where: Position) -> list[Fix]:
     """Up to three rewrites for an error that ended a trace in a line of the user's, `where`, at the sharp bit `known`. Those that
     could be tried and failed are left out; `Fix.checked` tells how each was proved."""
     traces = unfinished(error)
@@ -125,7 +125,7 @@ def _try(one: Candidate, code: Code, functions: Sequence[FunctionType], trace: U
     """`_TRIED`, or how far the trace went; "" if it failed."""
     text = applied(code.text, one.edits)
     try:
-        with rewritten(functions, text, code.file) as able:
+        with with_code_of(functions, text, code.file) as able:
             if not able:
                 return ""
             if trace.again is not None:

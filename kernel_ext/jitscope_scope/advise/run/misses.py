@@ -12,7 +12,7 @@ from jitscope.core.words import duration
 
 from ...observe.differences import together
 from ...observe.ledger import Row
-from ...observe.recompiling.groups import Group, is_repeat, wanted
+from ...observe.recompiling.groups import Group, is_repeat, is_wanted
 from ...observe.recompiling.remedies import remedy
 from ...observe.recompiling.settled import without_settled
 from ...observe.stacks import is_installed
@@ -45,7 +45,7 @@ _BITS = {
 }
 
 
-def missed(rows: Iterable[Row]) -> list[Diagnostic]:
+def recompilations_paid(rows: Iterable[Row]) -> list[Diagnostic]:
     """The recompilations, and retraces, among rows of the ledger that the user's own calls paid for."""
     groups: dict[tuple[str, str, int], list[Row]] = defaultdict(list)
     for row in without_settled(row for row in rows if _bit(row)):
@@ -58,7 +58,7 @@ def missed(rows: Iterable[Row]) -> list[Diagnostic]:
 
 def _bit(row: Row) -> str:
     """The sharp bit a row tells of, or ""."""
-    if row.call_site is None or not is_repeat(row) or wanted(row) or _of_a_library(row):
+    if row.call_site is None or not is_repeat(row) or is_wanted(row) or _of_a_library(row):
         return ""
     return _BITS.get(row.cause, "")
 

@@ -51,10 +51,10 @@ def tell_report(report: Answer, of_library: bool, outs: Sequence[Any]) -> None:
         return
     where = cause.position or (call_sites.here() if of_library else None)
     if where is not None and of_library and not report.derivative and is_hidden(where):
-        _hidden.append(notices.Notice(report.sharp_bit, told(report), where, _fix(report)))
+        _hidden.append(notices.Notice(report.sharp_bit, message_of(report), where, _fix(report)))
         del _hidden[:-_MOST_HIDDEN]
     elif where is not None:
-        notices.tell(report.sharp_bit, told(report), _fix(report), cause.position)
+        notices.tell(report.sharp_bit, message_of(report), _fix(report), cause.position)
 
 
 _MOST_HIDDEN = 20
@@ -130,7 +130,7 @@ def told_of_failure(error: BaseException) -> Diagnostic | None:
     where = line if of_library else report.source.position or line
     if where is None:
         return None
-    id, message, fix = report.sharp_bit, told(report), _fix(report)
+    id, message, fix = report.sharp_bit, message_of(report), _fix(report)
     if of_library and "transpose" in call_sites.transforms_of(handle):
         id = "where-grad-nan" if where_around(where) is not None else "grad-singular-point"
         message, fix = SLOPES.format(what="NaN" if report.nan else "infinite"), FIXES[id]
@@ -141,7 +141,7 @@ def told_of_failure(error: BaseException) -> Diagnostic | None:
 SLOPES = "the derivative is {what} here though the value is not: the slope of this line is infinite, or has no value, for these numbers."
 
 
-def told(report: Answer) -> str:
+def message_of(report: Answer) -> str:
     """The message of the diagnostic."""
     finding = report.finding
     iteration = f", in iteration {finding.iterations[-1].number:,}" if finding and finding.iterations else ""

@@ -15,7 +15,7 @@ from ..ledger import Row
 from ..stacks import backward_paths
 from .document import Names, memory_document
 from .plan import plan_of
-from .trials import changes_of, judged, tried
+from .trials import changes_of, try_change, verdict
 
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def instrument(row: Row, given: object = None, change: str | None = None) -> Mem
         document = memory_of(row)
     if change is not None:
         reserved = document["reserved"]["total"]["value"] or 0.0
-        result = judged(tried(row, change), document["peak"]["bytes"], reserved)
+        result = verdict(try_change(row, change), document["peak"]["bytes"], reserved)
         changes: list[MemoryChange] = [
             {**one, "tried": result} if one["id"] == change else one for one in document["changes"]
         ]

@@ -14,7 +14,7 @@ from jitscope.core import call_sites
 from jitscope.core.errors import Unavailable
 from jitscope.core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, subjaxprs, walk
 from jitscope.core.staging import jaxpr_as_fun, trace_to_jaxpr
-from jitscope.core.steps import Recorder, recorded
+from jitscope.core.steps import Recorder, recording_steps
 
 from ..ledger import Row
 
@@ -63,7 +63,7 @@ def checkpointed_again(row: Row, place: Place) -> ClosedJaxpr:
     stands at the place when it is traced alone."""
     again = row.needed("again")
     changing = _CheckpointTrial(place)
-    with recorded(changing), redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+    with recording_steps(changing), redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
         closed = again()
     if not changing.changed:
         raise Unavailable("what is differentiated there cannot be traced apart from its values")

@@ -48,7 +48,7 @@ def _places(row: Row) -> dict[str, Place]:
     return {f"checkpoint:{place.path or 'all'}": place for place in places_of(row.jaxpr)}
 
 
-def tried(row: Row, change: str) -> TriedChange:
+def try_change(row: Row, change: str) -> TriedChange:
     """What came of a change: the most bytes in use, the bytes that XLA reserves, and those of temporaries and of arguments that results
     take; the floating-point operations of a run, and of one without the change; in how many seconds it was compiled. Raises
     Unavailable for a change that cannot be tried."""
@@ -77,7 +77,7 @@ def tried(row: Row, change: str) -> TriedChange:
     }
 
 
-def judged(result: TriedChange, peak: int, reserved: float) -> TriedChange:
+def verdict(result: TriedChange, peak: int, reserved: float) -> TriedChange:
     """What came of a change, which says so where neither of these bytes, those of the program as it is, became fewer."""
     fewer = [now < before for now, before in ((result["peak"], peak), (result["reserved"], reserved))]
     if any(fewer):

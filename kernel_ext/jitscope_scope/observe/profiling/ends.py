@@ -9,7 +9,7 @@ from jitscope.xla.hlo_module import Computation
 from jitscope.xla.profiler import Event, Run
 
 
-def ended(runs: Sequence[Run], computations: Sequence[Computation]) -> list[Run]:
+def with_ends(runs: Sequence[Run], computations: Sequence[Computation]) -> list[Run]:
     """The runs, with no kernel longer than until the first one starts that reads its result, and none beyond its call. On several
     devices, where it is not known which of them an event is of, only the latter.
 

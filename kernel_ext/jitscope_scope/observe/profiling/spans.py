@@ -11,7 +11,7 @@ import numpy as np
 from jitscope.xla.hlo_module import Computation, Instruction
 from jitscope.xla.profiler import Event, Run
 
-from .ends import ended
+from .ends import with_ends
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def recording_of(runs: Sequence[Run], computations: Sequence[Computation]) -> Re
     """What was recorded of a program; events of other programs, that ran meanwhile, are left out."""
     opcodes = {i.name: i.opcode for c in computations for i in c.instructions}
     entry = {i.name for c in computations if c.is_entry for i in c.instructions}
-    runs = ended([in_graphs(run, opcodes) for run in runs], computations)
+    runs = with_ends([in_graphs(run, opcodes) for run in runs], computations)
     seconds: dict[str, list[float]] = {}
     totals: dict[str, np.ndarray] = {}
     for number, run in enumerate(runs):

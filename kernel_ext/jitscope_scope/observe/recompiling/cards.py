@@ -14,7 +14,7 @@ from ..ledger import Row
 from ..positions import CellOf, position_document
 from ..stacks import is_installed
 from ..timing import quantity
-from .groups import Group, another_model, groups, occasional, wanted
+from .groups import Group, another_model, groups, is_wanted, occasional
 from .matrix import matrix_document
 from .remedies import Remedy, remedy, without_edit
 from .settled import without_settled
@@ -82,7 +82,7 @@ def shared_cards(
 def loud(rows: Iterable[Row]) -> list[Row]:
     """The rows to tell of unasked: all but those that the user wanted so, of another model, of functions that two lines call, each its own
     way, and of shapes that were padded."""
-    rows = without_settled(row for row in rows if not wanted(row) and not another_model(row))
+    rows = without_settled(row for row in rows if not is_wanted(row) and not another_model(row))
     often = {(row.identity, row.cause) for row in rows if not occasional(row)}
     return [row for row in rows if (row.identity, row.cause) in often]
 

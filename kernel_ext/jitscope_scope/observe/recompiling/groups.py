@@ -94,7 +94,7 @@ WATCHING = frozenset(("debug_nans", "debug_infs", "debug_key_reuse", "sharp_bits
 """Options that look at what runs; a program is made for it."""
 
 
-def wanted(row: Row) -> bool:
+def is_wanted(row: Row) -> bool:
     """Whether the user wanted it so: a cell was run again, or an option is on that looks at what runs."""
     return row.cause == "redefined" or bool(row.differences and {one.path for one in row.differences} <= WATCHING)
 

@@ -19,8 +19,8 @@ from ..differences import UNKNOWN, strong_number
 from ..stacks import is_installed
 from ..structures import changed_data
 from .groups import WATCHING, Group, another_model
-from .replay import Replay, captures_of, change_for, common_dtype, replay, untold
-from .settled import settled
+from .replay import Replay, captures_of, change_for, common_dtype, hides_content, replay
+from .settled import are_padded
 from .sizes import Sizes, sizes_of
 
 
@@ -130,7 +130,7 @@ def _deciding(group: Group) -> list[str]:
 def _shape(group: Group) -> str:
     found = sizes_of(group)
     cell = group.rows[-1].cell
-    padded = cell is not None and found and settled([row for row in group.rows if row.cell == cell])
+    padded = cell is not None and found and are_padded([row for row in group.rows if row.cell == cell])
     return _to_pad(group, found) + (f" What {cell[0]} gives has such sizes already." if cell and padded else "")
 
 
@@ -216,7 +216,7 @@ def _computed_with(group: Group) -> str:
 
 def _static_object(group: Group) -> str:
     once = f"Make the object given for {_names(group)} once, before the calls"
-    if untold(group):
+    if hides_content(group):
         once = f"Where the objects given for {_names(group)} hold the same, make one of them, once, before the calls"
     key = group.rows[-1].signature
     statics = [one for one in key.statics if one.name in group.paths] if key is not None else []

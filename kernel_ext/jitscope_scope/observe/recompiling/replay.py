@@ -118,7 +118,7 @@ def _statics(group: Group) -> Change | None:
 def _static_objects(group: Group) -> Change | None:
     """Objects that hold the same become one; of those that hold what is not told nobody knows."""
     names = set(group.paths)
-    if untold(group):
+    if hides_content(group):
         return None
 
     def by_content(key: Signature) -> Hashable:
@@ -128,7 +128,7 @@ def _static_objects(group: Group) -> Change | None:
     return by_content
 
 
-def untold(group: Group) -> bool:
+def hides_content(group: Group) -> bool:
     """Whether the static objects of a group hold what is not told, so that they may differ."""
     keys = [row.signature for row in group.history if row.signature]
     return any(UNTOLD in one.content for key in keys for one in key.statics if one.name in group.paths)

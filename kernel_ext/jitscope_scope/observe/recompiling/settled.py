@@ -13,7 +13,7 @@ from ..ledger import Row
 from .sizes import bucket
 
 
-def settled(rows: Sequence[Row]) -> bool:
+def are_padded(rows: Sequence[Row]) -> bool:
     """Whether the programs of one function that one cell made for new shapes, after those of earlier cells, are what padding these gives:
     sizes that were to be padded to, or one size in each of several calls that is no smaller than those before. Nothing is left to do then."""
     if any(row.cause != "shape" or row.signature is None for row in rows):
@@ -73,4 +73,4 @@ def without_settled(rows: Iterable[Row]) -> list[Row]:
     alike: dict[tuple[Any, str, Any], list[Row]] = {}
     for row in rows:
         alike.setdefault((row.identity, row.cause, row.cell), []).append(row)
-    return [row for those in alike.values() if not settled(those) for row in those]
+    return [row for those in alike.values() if not are_padded(those) for row in those]

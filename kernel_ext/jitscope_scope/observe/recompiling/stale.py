@@ -46,7 +46,7 @@ def stale(rows: Iterable[Row]) -> list[Stale]:
     return [one for one in found if one.changes or one.functions]
 
 
-def renewed(row: Row) -> list[Difference]:
+def renewals(row: Row) -> list[Difference]:
     """What another trace of a row's function, with an equal key, sees anew: values and functions that are other ones now. The user had the
     old program dropped for it."""
     if row.signature is None or not row.signature.made.alive:
@@ -156,10 +156,10 @@ def _card(one: Stale) -> RecompilationCard:
 
 
 def _fix(one: Stale) -> str:
-    return passed(one) if one.changes else traced_anew(one)
+    return pass_values(one) if one.changes else traced_anew(one)
 
 
-def passed(one: Stale) -> str:
+def pass_values(one: Stale) -> str:
     """What to do about the values that a function keeps."""
     names = ", ".join(dict.fromkeys(f"`{change.name}`" for change in one.changes))
     functions = " and ".join(dict.fromkeys([one.row.function, *(c.read.helper for c in one.changes if c.read.helper)]))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from jitscope.backend.array import Array, to_array
-from jitscope.backend.hunt.flat import called
+from jitscope.backend.hunt.flat import called_program
 from jitscope.backend.hunt.programs import run
 from jitscope.core import config, dtypes
 from jitscope.core.avals import physical
@@ -284,7 +284,7 @@ class Evaluation:
 
     def called(self, eqn: JaxprEqn) -> ClosedJaxpr | None:
         """The program that an equation runs once, on all its operands; None if it does something else."""
-        return called(eqn)
+        return called_program(eqn)
 
     def on_devices(self, eqn: JaxprEqn, operands: list[Any]) -> OnDevices | None:
         """What evaluates the program of a `shard_map` for each device; None where that cannot be done by parts."""
