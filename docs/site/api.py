@@ -36,7 +36,7 @@ MODULES = {
 # Of the module jitscope: what is read first. Other files follow in the order of their names.
 FIRST = (
     "api.jit", "api.gradients", "api.vmap", "api.linear_maps", "api.jacobians", "api.linear_transpose", "api.checkpoint",
-    "control.custom_jvp", "control.custom_vjp", "control.closures", "api.looking", "api.arrays", "api.devices", "control.refs",
+    "control.custom_jvp", "control.custom_vjp", "control.closures", "api.abstract_tracing", "api.arrays", "api.devices", "control.refs",
     "core.config", "api.callbacks", "api.scopes",
 )  # fmt: skip
 

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from ..backend.stages import ShapeDtypeStruct
 from ..core.late import late as _late
+from .abstract_tracing import *
 from .arrays import *
 from .callbacks import pure_callback
 from .checkpoint import checkpoint, remat
@@ -11,7 +12,6 @@ from .devices import *
 from .gradients import *
 from .jit import *
 from .linear_maps import *
-from .looking import *
 from .processes import *
 from .scopes import *
 from .vmap import vmap

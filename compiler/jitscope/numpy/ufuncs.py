@@ -1,7 +1,7 @@
 """Functions of elements as objects: `add.reduce`, `add.accumulate`, `add.outer`, `add.at`, `add.reduceat`, and new
 ones.
 
-Those of `jax.numpy` that are ufuncs are ufuncs here. The methods stand in `_folding` and `_placing`, loaded when
+Those of `jax.numpy` that are ufuncs are ufuncs here. The methods stand in `_folding` and `_ufunc_at`, loaded when
 first used.
 """
 
@@ -155,7 +155,7 @@ class ufunc:
                 "inplace=False) gives a changed copy"
             )
         operand_and_aval(f"{self.__name__}.at", a)
-        return _in("_placing").at(self, a, indices, b)
+        return _in("_ufunc_at").at(self, a, indices, b)
 
     def reduceat(
         self, a: ArrayLike, indices: ArrayLike, axis: int = 0, dtype: DTypeLike | None = None, out: None = None
@@ -168,7 +168,7 @@ class ufunc:
         """
         self._binary("reduceat", out)
         operand_and_aval(f"{self.__name__}.reduceat", a)
-        return _in("_placing").reduceat(self, a, indices, axis, dtype)
+        return _in("_ufunc_at").reduceat(self, a, indices, axis, dtype)
 
     def outer(self, A: ArrayLike, B: ArrayLike, /) -> Array:
         """The function of all pairs of an element of `A` and one of `B`, in shape (*A.shape, *B.shape). Raises

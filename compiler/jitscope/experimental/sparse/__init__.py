@@ -5,10 +5,10 @@ that `jit`, `vmap`, `grad` and loops take them. `sparsify(f)` is `f` for sparse 
 """
 
 from .arrays import *
+from .conversion import *
 from .elementwise import *
 from .gradients import *
 from .layouts import *
-from .making import *
 from .products import *
 from .rules import *
 from .structure import *

@@ -232,7 +232,7 @@ class BCOO(JAXSparse):
         n_batch: int = 0,
     ) -> BCOO:
         """The elements of `mat` that are not zero. See `bcoo_fromdense`."""
-        from .making import bcoo_fromdense
+        from .conversion import bcoo_fromdense
 
         return bcoo_fromdense(mat, nse=nse, index_dtype=index_dtype, n_dense=n_dense, n_batch=n_batch)
 
@@ -249,7 +249,7 @@ class BCOO(JAXSparse):
 
     def todense(self) -> Array:
         """The dense array; elements kept at one place are summed."""
-        from .making import bcoo_todense
+        from .conversion import bcoo_todense
 
         return bcoo_todense(self)
 

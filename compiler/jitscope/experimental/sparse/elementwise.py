@@ -8,7 +8,7 @@ import numpy as np
 
 from ... import numpy as jnp
 from .arrays import BCOO
-from .making import bcoo_todense, gather, only, over_batch, repeated, sparse_shape
+from .conversion import bcoo_todense, gather, only, over_batch, repeated, sparse_shape
 from .structure import bcoo_broadcast_in_dim, bcoo_update_layout
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ... import numpy as jnp, tree
 from .arrays import BCOO, JAXSparse
-from .making import bcoo_fromdense, over_batch
+from .conversion import bcoo_fromdense, over_batch
 from .products import bcoo_dot_general
 from .structure import bcoo_sort_indices, bcoo_transpose, summed
 

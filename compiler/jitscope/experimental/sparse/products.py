@@ -10,7 +10,7 @@ import numpy as np
 from ... import lax, numpy as jnp
 from ...api import vmap
 from .arrays import BCOO
-from .making import columns, gather, over_batch, scatter, sparse_shape
+from .conversion import columns, gather, over_batch, scatter, sparse_shape
 from .structure import summed
 
 

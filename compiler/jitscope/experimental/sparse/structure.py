@@ -10,7 +10,7 @@ import numpy as np
 
 from ... import lax, numpy as jnp
 from .arrays import BCOO, SparseEfficiencyError, SparseEfficiencyWarning
-from .making import lies_outside, only, over_batch, repeated, scatter, sparse_shape
+from .conversion import lies_outside, only, over_batch, repeated, scatter, sparse_shape
 
 
 __all__ = ["bcoo_broadcast_in_dim", "bcoo_concatenate", "bcoo_dynamic_slice", "bcoo_reduce_sum", "bcoo_reshape", "bcoo_rev",

@@ -21,7 +21,7 @@ from . import (
     generators,
     growing,
     host,
-    keeping,
+    kept_state,
     keys,
     masks,
     modules,
@@ -34,7 +34,7 @@ from . import (
     timing,
     updates,
 )
-from .making import short
+from .diagnostics import short
 from .proving import without_refuted_edits
 
 
@@ -44,12 +44,12 @@ OfPrograms = Callable[[Walk], Iterator[Diagnostic]]
 OF_EVENTS: tuple[OfEvents, ...] = (
     branching.truths, branching.loops, branching.types, host.calls, host.indices, host.arrays, shapes.indices, shapes.calls,
     side_effects.prints, side_effects.stores, side_effects.names, side_effects.environment, side_effects.calls,
-    updates.assignments, updates.views, updates.dropped, keeping.defaults, keeping.by_hash, growing.arrays, generators.unseeded,
+    updates.assignments, updates.views, updates.dropped, kept_state.defaults, kept_state.by_hash, growing.arrays, generators.unseeded,
 )  # fmt: skip
 OF_PROGRAMS: tuple[OfPrograms, ...] = (
     branching.orders, functions.made_in_loops, functions.unhashable, functions.methods, numbers.integers, keys.used_twice,
     keys.not_threaded, keys.same_for_leaves, outside.stale, side_effects.raises_in_branches, outside.donated, buffers.overwritten, timing.clocks,
-    updates.rebound, keeping.cached, optimizers.states, masks.masks, modules.lost_changes, modules.outer_streams, modules.equal_members, modules.shared_masks, modules.static_arrays,
+    updates.rebound, kept_state.cached, optimizers.states, masks.masks, modules.lost_changes, modules.outer_streams, modules.equal_members, modules.shared_masks, modules.static_arrays,
     slopes.zeros,
 )  # fmt: skip
 

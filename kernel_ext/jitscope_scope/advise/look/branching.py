@@ -13,7 +13,7 @@ from ..code.values import METHODS, Kind, gives_array
 from ..code.walk import Event, Walk
 from ..diagnostic import Diagnostic, Fix
 from ..loop_order import SWAP, swapped
-from .making import diagnostic, rewriting, short
+from .diagnostics import diagnostic, rewriting, short
 
 
 _OF_TRUTH = {"max", "min", "any", "all", "sorted", "bool"}

@@ -12,7 +12,7 @@ from ...source_code.text import Code
 from ...source_code.tree import below
 from ..code.walk import Walk
 from ..diagnostic import Diagnostic, Fix
-from .making import diagnostic
+from .diagnostics import diagnostic
 from .numbers import WIDE, may_be_on
 
 

@@ -11,7 +11,7 @@ from ...source_code.tree import below
 from ..code.functions import TracedFunction
 from ..code.walk import Walk
 from ..diagnostic import Diagnostic, Fix
-from .making import diagnostic, short, short_call
+from .diagnostics import diagnostic, short, short_call
 
 
 _LOOPS = (ast.For, ast.While, ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ..code.walk import Event, Walk
 from ..diagnostic import Diagnostic
-from .making import diagnostic, short
+from .diagnostics import diagnostic, short
 
 
 _MADE = {"numpy.random.default_rng", "numpy.random.RandomState", "random.Random"}

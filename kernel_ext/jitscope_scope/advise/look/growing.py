@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ...source_code.tree import Function, below
 from ..code.walk import Event, Walk
 from ..diagnostic import Diagnostic
-from .making import diagnostic
+from .diagnostics import diagnostic
 
 
 _JOINING = {f"jax.numpy.{name}" for name in ("append", "concatenate", "vstack", "hstack", "concat")}

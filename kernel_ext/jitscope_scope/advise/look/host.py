@@ -9,7 +9,7 @@ from ...source_code.text import Code
 from ..code.values import Kind
 from ..code.walk import Event, Walk
 from ..diagnostic import Diagnostic, Fix
-from .making import diagnostic, replacing, rewriting, short
+from .diagnostics import diagnostic, replacing, rewriting, short
 
 
 _FINE = frozenset({"shape", "ndim", "size", "dtype", "result_type", "issubdtype", "random"})

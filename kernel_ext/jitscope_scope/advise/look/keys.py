@@ -17,7 +17,7 @@ from ...source_code.tree import Function, below, children
 from ..code.functions import TracedFunction
 from ..code.walk import Walk
 from ..diagnostic import Diagnostic, Fix
-from .making import diagnostic, short
+from .diagnostics import diagnostic, short
 
 
 _NO_USE = {

@@ -10,7 +10,7 @@ from ...source_code.tree import Function
 from ..code.functions import TracedFunction
 from ..code.walk import Walk
 from ..diagnostic import Diagnostic
-from .making import diagnostic, short
+from .diagnostics import diagnostic, short
 
 
 _EACH = {"jit": "call", "nnx.jit": "call", "filter_jit": "call", "scan": "iteration", "fori_loop": "iteration"}

@@ -12,7 +12,7 @@ from ...source_code.tree import Function, below
 from ..code.functions import TracedFunction
 from ..code.walk import Walk
 from ..diagnostic import Diagnostic, Fix
-from .making import diagnostic
+from .diagnostics import diagnostic
 from .updates import has_variables
 
 

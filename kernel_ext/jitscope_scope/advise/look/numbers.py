@@ -9,7 +9,7 @@ from pathlib import Path
 from ...source_code.text import Code
 from ..code.walk import Walk
 from ..diagnostic import Diagnostic, Fix
-from .making import diagnostic
+from .diagnostics import diagnostic
 
 
 WIDE = {"float64": "float32", "int64": "int32", "uint64": "uint32", "complex128": "complex64"}

@@ -14,7 +14,7 @@ from ...source_code.parameters import argument_for, keyword, parameters, positio
 from ...source_code.tree import Function, below
 from ..code.walk import Walk
 from ..diagnostic import Diagnostic, Fix
-from .making import diagnostic, short
+from .diagnostics import diagnostic, short
 
 
 class _Step(NamedTuple):

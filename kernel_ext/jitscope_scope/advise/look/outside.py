@@ -15,7 +15,7 @@ from ..code.functions import TracedFunction
 from ..code.values import gives_static
 from ..code.walk import Walk
 from ..diagnostic import Diagnostic, Fix
-from .making import diagnostic, short_call
+from .diagnostics import diagnostic, short_call
 
 
 def stale(walk: Walk) -> Iterator[Diagnostic]:

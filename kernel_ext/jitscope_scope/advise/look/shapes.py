@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ..code.values import Kind
 from ..code.walk import Event, Walk
 from ..diagnostic import Diagnostic, Fix
-from .making import diagnostic, rewriting, short
+from .diagnostics import diagnostic, rewriting, short
 
 
 def indices(event: Event, walk: Walk) -> Iterator[Diagnostic]:

@@ -12,7 +12,7 @@ from ...source_code.tree import Function, below
 from ..code.values import Kind
 from ..code.walk import Event, Walk
 from ..diagnostic import Diagnostic, Fix
-from .making import diagnostic, replacing, short
+from .diagnostics import diagnostic, replacing, short
 from .updates import is_by_name, may_be_reference
 
 

@@ -10,7 +10,7 @@ from ...source_code.parameters import parameters
 from ...source_code.tree import Function
 from ..code.walk import Walk
 from ..diagnostic import Diagnostic
-from .making import diagnostic
+from .diagnostics import diagnostic
 
 
 _DIFFERENTIATED = {"grad", "value_and_grad", "jacfwd", "jacrev", "hessian"}

@@ -11,7 +11,7 @@ from ...source_code.text import Code
 from ...source_code.tree import below
 from ..code.walk import Walk
 from ..diagnostic import Diagnostic, Fix
-from .making import diagnostic, short, short_call
+from .diagnostics import diagnostic, short, short_call
 
 
 _CLOCKS = {

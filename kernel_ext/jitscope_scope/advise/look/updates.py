@@ -15,7 +15,7 @@ from ..code.forms import cuts_axes
 from ..code.values import METHODS, Kind
 from ..code.walk import Event, Walk
 from ..diagnostic import Diagnostic, Fix
-from .making import diagnostic, replacing, rewriting, short
+from .diagnostics import diagnostic, replacing, rewriting, short
 
 
 def assignments(event: Event, walk: Walk) -> Iterator[Diagnostic]:

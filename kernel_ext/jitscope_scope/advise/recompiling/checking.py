@@ -29,7 +29,7 @@ from ...observe.recorded_calls import Lost, RecordedCall, recorder
 from ...source_code.edits import Edit, Span, applied
 from ...source_code.text import Code
 from ..code.trial import runs_elsewhere, silence_of_output
-from ..repair.acting import acts
+from ..repair.side_effects import acts
 from .sites import ProposedEdit, Site, UncheckedEdit, site_at
 
 

@@ -25,8 +25,8 @@ from ...source_code.places import path_at, path_in
 from ...source_code.text import Code
 from ..code.trial import holding, runs_elsewhere, silence, with_code_of
 from ..diagnostic import Fix
-from .acting import acts
 from .candidates import Candidate, candidates
+from .side_effects import acts
 from .static import HELPED, as_static
 
 

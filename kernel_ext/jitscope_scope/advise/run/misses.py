@@ -13,8 +13,8 @@ from jitscope.core.words import duration
 from ...observe.differences import together
 from ...observe.ledger import Row
 from ...observe.recompiling.groups import Group, is_repeat, is_wanted
+from ...observe.recompiling.padded_shapes import without_settled
 from ...observe.recompiling.remedies import remedy
-from ...observe.recompiling.settled import without_settled
 from ...observe.stacks import is_installed
 from ...source_code.edits import Span
 from ...source_code.places import path_at

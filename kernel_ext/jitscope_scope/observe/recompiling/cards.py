@@ -16,8 +16,8 @@ from ..stacks import is_installed
 from ..timing import quantity
 from .groups import Group, another_model, groups, is_wanted, occasional
 from .matrix import matrix_document
+from .padded_shapes import without_settled
 from .remedies import Remedy, remedy, without_edit
-from .settled import without_settled
 from .sizes import sizes_of
 from .stale import stale_cards
 

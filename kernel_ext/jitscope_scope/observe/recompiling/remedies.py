@@ -19,8 +19,8 @@ from ..differences import UNKNOWN, strong_number
 from ..stacks import is_installed
 from ..structures import changed_data
 from .groups import WATCHING, Group, another_model
+from .padded_shapes import are_padded
 from .replay import Replay, captures_of, change_for, common_dtype, hides_content, replay
-from .settled import are_padded
 from .sizes import Sizes, sizes_of
 
 

@@ -11,7 +11,7 @@ from ...source_code.tree import Function
 from ..code.values import gives_array
 from ..code.walk import Event, Walk
 from ..diagnostic import Diagnostic
-from .making import diagnostic, short
+from .diagnostics import diagnostic, short
 
 
 _CACHES = {"functools.lru_cache", "functools.cache"}
