@@ -44,7 +44,7 @@ else:
         {
             "jitscope.core.errors": "Unavailable",
             "jitscope.core.records": "listen",
-            ".documents": "cell_document compilation_document compiled_again ledger_document measured signature_text",
+            ".documents": "cell_document compilation_document compiled_again ledger_document measure_row signature_text",
             ".fusion": "fusion_document",
             ".graph": "jaxpr_graph",
             ".instruments": "instrument_names look offers",
