@@ -569,7 +569,7 @@ def _forgotten(old: Row, new: Row) -> list[Difference]:
     """Why a trace with an equal key could not serve."""
     assert old.signature is not None and new.signature is not None
     library, cleared = new.library, old.signature.cleared != new.signature.cleared
-    if (library or cleared) and (renewed := import_module("..recompiling.stale", __name__).renewed(old)):
+    if (library or cleared) and (renewed := import_module("..recompiling.stale", __name__).renewals(old)):
         return renewed
     of, before, after = "cache", "kept", UNKNOWN
     if cleared:

@@ -126,7 +126,9 @@ def command(*arguments: str, apart: bool = False) -> subprocess.CompletedProcess
         try:
             status = cli.main(["check", *arguments])
         finally:
-            InteractiveShell.clear_instance()  # which names cells in its own way
+            if InteractiveShell.initialized():  # a notebook's, whose session would name the cells of others
+                InteractiveShell.instance().extension_manager.unload_extension("jitscope")
+            InteractiveShell.clear_instance()
     return subprocess.CompletedProcess(arguments, status, out.getvalue(), err.getvalue())
 
 
