@@ -51,6 +51,9 @@ UNWRITTEN = 1e100
 """Larger elements of arrays that stay as they are will be memory that nothing was written to (`np.empty`), and no measure of anything."""
 SOON = 0.001
 """Seconds after which an alarm comes again that came where nothing may be raised."""
+AGAIN = 0.5
+"""Seconds after which it comes again where what it raised was lost: in a weak reference's callback, or where the statements catch it. What is put back
+on the way out has that long."""
 LONGEST = 20
 """Seconds that the plain statements may take on nearby values."""
 ENOUGH = 0.03
@@ -401,22 +404,28 @@ def _no_longer_than(limit: float, error: Exception, computing: bool = False) -> 
     is the main thread."""
 
     def ended(number: int, frame: FrameType | None) -> None:
-        if not _goes_unheard(frame):
+        if left:
+            return
+        unheard = _goes_unheard(frame)
+        signal.setitimer(timer, SOON if unheard else AGAIN)
+        if not unheard:
             raise error
-        signal.setitimer(timer, SOON)
 
     if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
         yield
         return
     timer, number = (signal.ITIMER_PROF, signal.SIGPROF) if computing else (signal.ITIMER_REAL, signal.SIGALRM)
+    left: list[bool] = []
     before = signal.signal(number, ended)
     signal.setitimer(timer, min(limit, 1e6))
     try:
         try:
             yield
         finally:
-            signal.setitimer(timer, 0)
+            left.append(True)
     finally:  # also where the alarm comes just before it is put off
+        left.append(True)
+        signal.setitimer(timer, 0)
         signal.signal(number, before)
 
 

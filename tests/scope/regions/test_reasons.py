@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import math
 import signal
 import sys
 import threading
+import time
+import weakref
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -300,17 +303,36 @@ def test_a_statement_is_told_once_where_a_part_of_it_is_compiled(monkeypatch) ->
     assert [(c.line, c.why) for c in region.cuts] == [(4, "input or output")]
 
 
+class Kept:
+    """What a weak reference can be to."""
+
+
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the system has no alarms")
-def test_time_is_up_after_what_the_collector_calls() -> None:
-    def called(phase: str, told: object) -> None:
-        if phase == "start":
+@pytest.mark.parametrize("place", ["a callback of the collector", "a callback of a weak reference", "what catches it"])
+def test_time_is_up_where_what_is_raised_first_is_lost(place: str, monkeypatch) -> None:
+    monkeypatch.setattr(sys, "unraisablehook", lambda told: None)  # tells of what a weak reference's callback raised
+
+    def called(phase: object = "start", told: object = None) -> None:
+        if phase != "stop":
             signal.raise_signal(signal.SIGALRM)
 
-    gc.callbacks.append(called)
+    kept = Kept()
+    seen = weakref.ref(kept, called)
+    by_the_collector = place == "a callback of the collector"
+    gc.callbacks.extend([called] * by_the_collector)
     try:
         with pytest.raises(TimeoutError), proving._no_longer_than(1e6, TimeoutError()):
-            gc.collect()
-            while True:
+            if by_the_collector:
+                gc.collect()
+            elif place == "a callback of a weak reference":
+                del kept
+            else:
+                with contextlib.suppress(TimeoutError):
+                    called()
+            end = time.monotonic() + 60
+            while time.monotonic() < end:
                 math.cos(1.0)
     finally:
-        gc.callbacks.remove(called)
+        if by_the_collector:
+            gc.callbacks.remove(called)
+    assert seen is not None
