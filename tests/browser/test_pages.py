@@ -160,7 +160,7 @@ def test_the_list_of_values_shows_the_one_that_is_looked_at(bare: Bare) -> None:
     document = documents.layer_cell()
     found = documents.values()
     example = found["rows"][1]
-    found["rows"] = [example | {"path": f"m{n}", "label": f"value{n}"} for n in range(400)]
+    found["rows"] = [example | {"path": f"e9{n:03}", "label": f"value{n}"} for n in range(400)]
     found["rows"][333] |= {"path": "e3"}
     found |= {"first_bad": None, "details": found["details"][:1], "loops": []}
     document["compilations"][0]["instruments"] = {"values": found}
