@@ -36,7 +36,7 @@ from .bodies import check_leaves, lift_constants, name_of, trace_body
 from .call import call
 from .carry import handed_on, kept_of, settle_carry, stable
 from .discharge import value_aval
-from .two_turns import in_two_turns, settled
+from .two_turns import between_iterations, in_two_turns
 
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ class Scan(HigherOrder):
             def body(*state):
                 (i,), consts, carry, xs, ys = _spread(state, *sizes)
                 for step in range(unroll):
-                    carry = settled(ctx, carry, carry_avals) if twice and step else carry
+                    carry = between_iterations(ctx, carry, carry_avals) if twice and step else carry
                     carry, ys = iteration(place(i, step), consts, carry, xs, ys)
                 return [ctx.hlo.add(i, ctx.scalar(unroll, np.int32)), *consts, *carry, *xs, *ys]
 

@@ -34,6 +34,6 @@ def _is_large(aval: Any, elements: int) -> bool:
     return isinstance(aval, ShapedArray) and is_static(aval.shape) and math.prod(aval.shape) >= elements
 
 
-def settled(ctx: Any, carry: Sequence[Any], avals: Sequence[ShapedArray]) -> list[Any]:
+def between_iterations(ctx: Any, carry: Sequence[Any], avals: Sequence[ShapedArray]) -> list[Any]:
     """The state between both iterations, in memory: the second would else compute the first again at each place that it reads."""
     return list(ctx.inline(lambda *values: list(optimization_barrier_p(*values)), *carry, avals=avals))

@@ -238,9 +238,8 @@ class Watch:
             if edit is not None and dear:
                 edit = where_it_begins(edit, form.body)
                 edit = replace(edit, call=form.around(edit.call))
-                if not (
-                    edit.traced and tuple(form.body) == tuple(one.place.body) and not edit.draws
-                ):  # what is traced is compared by itself
+                compares_itself = edit.traced and tuple(form.body) == tuple(one.place.body) and not edit.draws
+                if not compares_itself:
                     edit = edit.of_same_sources(one.place.body, seen)
                 seen = replace(seen, values={n: v for n, v in seen.values.items() if n not in made})
                 try:
