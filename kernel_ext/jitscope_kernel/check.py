@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
 import json
 import os
 import sys
@@ -55,7 +56,7 @@ def main(given: argparse.Namespace, passed: Sequence[str] = ()) -> int:
         print(f"jitscope check: {refused}", file=sys.stderr)
         return 2
     files = [file for name in given.files for file in _files(name)]
-    answer = Answer.of(_answer_of_file(file, given.run, passed) for file in files).without(given.ignore)
+    answer = Answer.of(_answers(files, given.run, passed)).without(given.ignore)
     if given.json:
         print(json.dumps(document(answer), indent=1))
     elif given.sarif:
@@ -83,6 +84,15 @@ def _files(name: str) -> Iterator[str]:
     for folder, inner, names in os.walk(name):
         inner[:] = sorted(one for one in inner if not is_left_out(os.path.join(folder, one)))
         yield from (os.path.join(folder, one) for one in sorted(names) if one.endswith((".py", ".ipynb")))
+
+
+def _answers(files: Sequence[str], run: bool, passed: Sequence[str]) -> Iterator[Answer]:
+    look = functools.partial(_answer_of_file, run=run, passed=passed)
+    if run and len(files) > 1:
+        from .checking_apart import apart
+
+        look = functools.partial(apart, look)
+    return map(look, files)
 
 
 def _answer_of_file(file: str, run: bool, passed: Sequence[str]) -> Answer:

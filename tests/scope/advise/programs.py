@@ -39,8 +39,8 @@ class Program(NamedTuple):
 
     @property
     def apart(self) -> bool:
-        """Whether it needs a process in which nothing has run: a notebook, and what sets the number of devices."""
-        return bool(self.cells) or "num_cpu_devices" in self.text
+        """Whether it needs a process in which nothing has run: what sets the number of devices."""
+        return "num_cpu_devices" in self.text
 
     def checked(self) -> Checked:
         """The program as `jitscope check` reads it."""

@@ -37,7 +37,7 @@ def ran(file: Path) -> list[PlacedDiagnostic]:
         return check(read(str(file)), run=True)
 
 
-@pytest.mark.parametrize("program", one_in(15, [p for p in programs() if not p.apart]))
+@pytest.mark.parametrize("program", one_in(15, [p for p in programs() if not p.apart and not p.cells]))
 def test_a_run_finds_what_is_due_and_edits_mend_it(program: Program, tmp_path: Path) -> None:
     file = program.write(tmp_path)
     found = ran(file)
@@ -107,14 +107,31 @@ def results(text: str) -> list[Any]:
     return scope["results"]
 
 
-def test_programs_that_need_a_process_find_what_is_due(tmp_path: Path) -> None:
-    """All in one command, which forgets one before it runs the next; the devices are there from the first on."""
-    apart = sorted((program for program in programs() if program.apart), key=lambda one: bool(one.cells))
-    files = {str(program.write(tmp_path)): program for program in apart}
+@pytest.mark.parametrize("program", one_in(3, [p for p in programs() if p.cells]))
+def test_notebooks_that_run_one_after_another_find_what_is_due(program: Program, tmp_path: Path) -> None:
+    answer = look_at(read(str(program.write(tmp_path))), run=True)
+    assert {(one.one.id, program.line(one.cell, one.line)) for one in answer.found} == program.wanted
+    assert not InteractiveShell.initialized()
+
+
+def test_each_of_several_programs_has_a_process_of_its_own(tmp_path: Path) -> None:
+    """The devices, the environment and the modules beside it are its own, and so is its death."""
+    files = {str(program.write(tmp_path)): program for program in programs() if program.apart}
+    assert all("num_cpu_devices" in program.text for program in files.values())
+    places = [tmp_path / folder / "main.py" for folder in "abc"]
+    for file in places:
+        file.parent.mkdir()
+        (file.parent / "beside_main.py").write_text(f"PLACE = {file.parent.name!r}\n")
+        own = f"import os\nfrom beside_main import PLACE\nassert (PLACE, os.environ.get('SET')) == ({file.parent.name!r}, None)\n"
+        file.write_text(f"{own}os.environ['SET'] = '1'\n")
+    places[1].write_text("import os\nos._exit(5)\n")
     found: dict[str, set[tuple[str, int]]] = {file: set() for file in files}
-    for one in json.loads(command("--run", "--json", *files, apart=True).stdout)["diagnostics"]:
-        found[one["file"]].add((one["id"], files[one["file"]].line(one["cell"], one["line"])))
+    document = json.loads(command("--run", "--json", *files, *map(str, places), apart=True).stdout)
+    for one in document["diagnostics"]:
+        found[one["file"]].add((one["id"], one["line"]))
     assert found == {file: program.wanted for file, program in files.items()}
+    died = [(one["file"], one["error"]) for one in document["ended"] if one["file"] not in files]
+    assert died == [(str(places[1]), "exit code 5")]
 
 
 def command(*arguments: str, apart: bool = False) -> subprocess.CompletedProcess[str]:
@@ -123,12 +140,7 @@ def command(*arguments: str, apart: bool = False) -> subprocess.CompletedProcess
         return subprocess.run([sys.executable, "-m", "jitscope", "check", *arguments], capture_output=True, text=True)
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), warnings.catch_warnings(record=True):
-        try:
-            status = cli.main(["check", *arguments])
-        finally:
-            if InteractiveShell.initialized():  # a notebook's, whose session would name the cells of others
-                InteractiveShell.instance().extension_manager.unload_extension("jitscope")
-            InteractiveShell.clear_instance()
+        status = cli.main(["check", *arguments])
     return subprocess.CompletedProcess(arguments, status, out.getvalue(), err.getvalue())
 
 
