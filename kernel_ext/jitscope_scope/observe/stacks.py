@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import dropwhile, pairwise, takewhile
 from types import CodeType
 from typing import TYPE_CHECKING, Any, cast
 
 from jitscope.core import call_sites
-from jitscope.core.jaxpr import Jaxpr, JaxprEqn, walk
+from jitscope.core.jaxpr import Jaxpr, JaxprEqn, running, walk
 from jitscope.core.source import Position, in_program, is_installed, is_internal, is_stdlib, position_in
 from jitscope.named_tuple import NamedTuple
 
@@ -48,6 +48,13 @@ class EquationOrigin(NamedTuple):
     """The innermost of the user's frames, each called by the one before it without a library between."""
 
 
+class _Around(NamedTuple):
+    """The frames and named scopes around a program that was traced without them."""
+
+    stack: Stack
+    scopes: tuple[str, ...]
+
+
 class Stacks:
     """What handles say. That of equal ones is one object, and so are equal stacks: they can be compared by identity."""
 
@@ -75,11 +82,43 @@ class Stacks:
         return seen[0]
 
     def all(self, eqns: Sequence[JaxprEqn]) -> list[EquationOrigin]:
-        """What the handles of a jaxpr's equations say, in their order."""
+        """What the handles of a jaxpr's equations say, in their order. jax traces a loop's body without what is around it: what is the
+        same in each iteration and was moved out of the loop has the frames and scopes of the loop in front."""
         known = self._levels.get(id(eqns))
         if known is None:
-            known = self._levels[id(eqns)] = ([self.found(eqn.traceback) for eqn in eqns], eqns)
+            known = self._levels[id(eqns)] = (self._level(eqns), eqns)
         return known[0]
+
+    def _level(self, eqns: Sequence[JaxprEqn]) -> list[EquationOrigin]:
+        found = [self.found(eqn.traceback) for eqn in eqns]
+        if len({place.stack[0].code for place in found if place.stack}) < 2:
+            return found
+        loops: dict[CodeType, _Around] = {}  # by the function that what is in them begins with; of several the next one
+        for at in reversed(range(len(eqns))):
+            place = found[at]
+            if place.stack and (around := loops.get(place.stack[0].code)) is not None:
+                found[at] = place = self._moved(place, around)
+            if place.stack:
+                loops.update(self._begun(eqns[at], _Around(place.stack, place.scopes)))
+        return found
+
+    def _moved(self, place: EquationOrigin, around: _Around) -> EquationOrigin:
+        stack = (*around.stack, *place.stack)
+        return place._replace(stack=self._shared.setdefault(stack, stack), scopes=(*around.scopes, *place.scopes))
+
+    def _begun(self, eqn: JaxprEqn, around: _Around) -> Iterator[tuple[CodeType, _Around]]:
+        """The functions that the stacks of what an equation holds begin with, if that is not the one its own begins with, and what is
+        around them."""
+        for _, inner in running(eqn) if eqn.params else ():
+            for one in inner.jaxpr.eqns:
+                place = self.found(one.traceback)
+                if not place.stack:
+                    continue
+                own = _Around(place.stack, place.scopes)
+                if place.stack[0].code is not around.stack[0].code:
+                    yield place.stack[0].code, around
+                    own = _Around((*around.stack, *own.stack), (*around.scopes, *own.scopes))
+                yield from self._begun(one, own)
 
     def _equal(self, handle: Any) -> EquationOrigin:
         found = self._known.get(handle)  # handles of one stack are equal
