@@ -6,6 +6,7 @@ before optimisation, and that equation's operations read it: it is a step on the
 Where a processor has no arithmetic of a dtype, XLA computes in a wider one: what converts back is of the equation whose value it rounds.
 It may also be all that is left of an equation of which nothing bears the name any more: then it does what that one did, and is read by
 what read that one.
+A copy stems from what reads it: a loop that would overwrite what is still needed, a product that wants another layout.
 If several equations read it (XLA merged what it made for each), this must hold for all of them, and it stems from the one round
 them, or else from all. Where it does not hold, nothing is claimed.
 
@@ -188,10 +189,12 @@ class _Origins:
 
     def _certain(self, op: Op) -> set[str]:
         """What is still claimed of an operation: equations of all users, for which it reads nothing else. A constant that several
-        equations read may be another one's value, such as what a loop starts with."""
-        claim = {path for path in self.claims[op.id] if self._reads_only_for(op, path)}
+        equations read may be another one's value, such as what a loop starts with. A copy computes nothing: it is there for what
+        reads it, whatever it is of."""
+        copied, claims = op.opcode == "copy", self.claims[op.id]
+        claim = claims if copied else {path for path in claims if self._reads_only_for(op, path)}
         users = [equations & claim for equations in self._of_users(op)]
-        if users and all(self.ops[name].opcode == "constant" for name, _ in op.sources):
+        if users and not copied and all(self.ops[name].opcode == "constant" for name, _ in op.sources):
             return set.intersection(*users)
         return set().union(*users) if all(users) else set()
 

@@ -131,3 +131,26 @@ def test_a_sort_by_digits_is_one_kernel_of_its_line():
         assert kernel["paths"] == ["e1/e0"] and [p["text"].strip()[:6] for p in kernel["positions"]] == ["return"]
         assert {path for member in kernel["members"] for path in member["paths"]} == {"e1/e0"}
     assert RADIX_SORT.holds() or any(kernel["opcode"] == "sort" for kernel in seen.kernels)
+
+
+def test_a_copy_is_of_what_reads_it():
+    """What a loop starts with is copied, as the loop would overwrite it; two loops that start at 0 share the copy."""
+    import jitscope.numpy as jnp
+    from jitscope import lax
+
+    def waves(w, xs):
+        def step(h, x):
+            h = jnp.sin(w @ h + x)
+            return h, (h, jnp.cos(h))
+
+        return lax.scan(step, jnp.zeros(8), xs)[1]
+
+    def slope(w, xs):
+        return jx.grad(lambda w: sum(jnp.sum(one**2) for one in waves(w, xs)))(w)
+
+    fusion = jx.inspect(jx.jit(slope))(jnp.ones((8, 8)), jnp.ones((5, 8))).document["fusion"]
+    copies = [kernel for kernel in fusion["kernels"] if kernel["kind"] == "copy"]
+    loops = {kernel["paths"][0] for kernel in fusion["kernels"] if kernel["kind"] == "loop"}
+    assert len(copies) > 3 and len(loops) == 2
+    for kernel in copies:
+        assert kernel["paths"] and {path.split("/")[0] for path in kernel["paths"]} <= loops, kernel

@@ -1,6 +1,6 @@
 """What each of XLA's passes did to a program.
 
-Counts are of operations: fusions are none, and what a reduction applies to single elements is part of it. Operations that a pass fused into
+Counts are of operations: fusions, loops and branches are none, and what a reduction applies to single elements is part of it. Operations that a pass fused into
 several kernels count once in `counts`; the sentence tells the copies, and the fusions made.
 """
 
@@ -130,6 +130,8 @@ class PassesDocument(TypedDict):
     writing: NotRequired[CodeWriting]
     passes: list[PassRun]
     states: list[PassState]
+    inlined: NotRequired[int]
+    """Operations of the first state with those of a function once for each of its calls, where that is another number."""
     fates: list[Fate]
     positions: dict[str, Position]
     """Of equations, by path."""

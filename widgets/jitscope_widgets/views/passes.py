@@ -87,7 +87,9 @@ def headline(document: PassesDocument) -> str:
     if not document["states"]:
         return head
     first, last = document["states"][0], document["states"][-1]
-    return f"{head}: {plural(first['operations'], 'operation')} → {plural(last['kernels'], 'kernel')}"
+    written = f" ({first['operations']:,} as written, each function once)" if "inlined" in document else ""
+    count = document.get("inlined", first["operations"])
+    return f"{head}: {plural(count, 'operation')}{written} → {plural(last['kernels'], 'kernel')}"
 
 
 def _total(quantities: Iterable[Quantity]) -> float | None:

@@ -83,13 +83,15 @@ def passes_document(
     }
     if writing:
         document["writing"] = writing
+    if (inlined := states[0].operations(inlined=True)) != told_states[0]["operations"]:
+        document["inlined"] = inlined
     return document
 
 
 def _equations(state: State) -> dict[str, list[str]]:
     """The paths of the equations in each kernel of a program."""
     found: dict[str, dict[str, None]] = {}
-    for computation, i in state.operations():
+    for computation, i in state.computing():
         kernel = state.fused.get(computation.name, i.name)
         found.setdefault(kernel, {}).update(dict.fromkeys(state.paths(computation.name, i)))
     return {kernel: list(paths) for kernel, paths in found.items()}
@@ -116,7 +118,7 @@ def _state(state: State, before: State | None, changes: Sequence[Change], rows: 
     cost = hlo_module.cost_analysis(hlo_module.from_text(state.text))
     note = "XLA's estimate; the body of a loop counts once"
     return {
-        "operations": sum(1 for _ in state.operations()),
+        "operations": state.operations(),
         "kernels": state.kernels(),
         "flops": quantity(cost.get("flops"), "flop", "modelled", note),
         "bytes": quantity(cost.get("bytes accessed"), "B", "modelled", note),
@@ -143,7 +145,8 @@ def _sentence(counted: Tally) -> str:
         parts[0] = f"{number} operation{'' if number == '1' else 's'} {rest}"
     count = abs(counted.fusions)
     fusions = f"{words.counted(count, 'fusion')} {'made' if counted.fusions > 0 else 'dissolved'}" if count else ""
-    return "; ".join(filter(None, (", ".join(parts), fusions)))
+    loops = [f"{words.counted(n, noun)} {_SAID.get(kind, kind)}" for (noun, kind), n in counted.loops.items()]
+    return "; ".join(filter(None, (", ".join(parts), fusions, ", ".join(loops))))
 
 
 def _row(change: Change) -> PassRow:

@@ -49,7 +49,7 @@ class _Places:
         self.outside: set[str] = set()
         self.kernels: dict[str, dict[str, None]] = {}
         bitcasts: set[str] = set()
-        for computation, i in state.operations():
+        for computation, i in state.computing():
             kernel = state.fused.get(computation.name)
             for path in state.paths(computation.name, i):
                 if kernel is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +16,8 @@ from ..hlo_flow import paths_in, unique
 
 NOTHING_COMPUTED = ("parameter", "constant", "tuple", "get-tuple-element")
 """Opcodes that bring values along and compute none."""
+LOOPS = ("while", "conditional")
+"""Opcodes that hold operations and are none."""
 
 
 @dataclass(frozen=True)
@@ -69,25 +72,40 @@ class State:
             for instruction in computation.instructions:
                 yield computation, instruction
 
-    def operations(self) -> Iterator[tuple[Computation, Instruction]]:
-        """Those that compute something, each counted where it stands; what is applied to single elements is part of another."""
-        for computation, instruction in self.instructions():
-            if self.counts(computation.name, instruction):
-                yield computation, instruction
+    def computing(self) -> Iterator[tuple[Computation, Instruction]]:
+        """Operations, loops and branches, each where it stands; what is applied to single elements is part of another."""
+        for computation, i in self.instructions():
+            if self.counts(computation.name, i) or i.opcode in LOOPS:
+                yield computation, i
 
     def counts(self, computation: str | None, i: Instruction | None) -> bool:
-        """Whether an instruction of this state is one of its operations."""
+        """Whether an instruction of this state is one of its operations: it computes by itself and holds no others."""
         return (
             i is not None
-            and i.opcode not in (*NOTHING_COMPUTED, "fusion")
+            and i.opcode not in (*NOTHING_COMPUTED, *LOOPS, "fusion")
             and not _calls_function(i)
             and computation not in self.applied
         )
 
+    def operations(self, inlined: bool = False) -> int:
+        """How many there are; `inlined`: those of a function once for each of its calls, as a program runs that has no functions."""
+        times = self._calls if inlined else {}
+        return sum(times.get(c.name, 1) for c, i in self.instructions() if self.counts(c.name, i))
+
+    @cached_property
+    def _calls(self) -> dict[str, int]:
+        """From how many places each computation is called, counted from the program's beginning."""
+        found: dict[str, int] = defaultdict(int)
+        for name in reversed(self.computations):  # callers stand after what they call
+            found[name] += self.computations[name].is_entry
+            for called in (called for i in self.computations[name].instructions for called in i.calls):
+                found[called] += found[name]
+        return found
+
     def kernels(self) -> int:
         """What would run one after the other: operations and fusions that are in no fusion, each loop's once, but loops
         themselves and bitcasts."""
-        free = (*NOTHING_COMPUTED, "bitcast", "while", "conditional", "call")
+        free = (*NOTHING_COMPUTED, *LOOPS, "bitcast", "call")
         return sum(
             c.name not in self.fused and c.name not in self.applied and i.opcode not in free
             for c, i in self.instructions()
