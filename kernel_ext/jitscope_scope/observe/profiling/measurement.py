@@ -54,10 +54,11 @@ def take(
     (first,) = profiler.record_runs(recorded.prepared, recorded.run, 1)
     spent = time.perf_counter() - start
     room = max(0.0, limit - spent)
+    quick = min(once, first.seconds)  # one call alone may be held up by another program: recording makes none quicker
     most = min(MOST, _EVENTS // max(len(first.events), 1))
-    least = FEW if once * FEW < limit / 2 else 0  # a slow profiler takes no spread from a quick program
-    calls = int(np.clip(0.3 * room / max(once, 1e-6), min(least, most), most))
-    unrecorded = max(calls, FEW if once * FEW < limit else 0)  # one call alone may be any other program's doing
+    least = FEW if quick * FEW < limit / 2 else 0  # a slow profiler takes no spread from a quick program
+    calls = int(np.clip(0.3 * room / max(quick, 1e-6), min(least, most), most))
+    unrecorded = max(calls, FEW if quick * FEW < limit else 0)
     plain = [once, *_plain(rerun, unrecorded // 2)]
     runs = profiler.record_runs(recorded.prepared, recorded.run, calls) if calls else [first]
     plain += _plain(rerun, unrecorded - unrecorded // 2)

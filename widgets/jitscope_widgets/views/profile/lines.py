@@ -33,13 +33,13 @@ def slowest(profile: Document) -> Sentence | None:
     place = Place(f"{words.home(position)}, line {position['line']}", position, clean(position["text"]).strip())
     if not wording.is_estimated(bounds):
         share = inline.strong(wording.share(bounds["least"], bounds["most"]))
-        takes = (". It takes ", share, f" of the kernels' time{_told(wording.in_calls(bounds))}.")
+        takes = (". It takes ", share, f" of the kernels' time{_told(wording.in_calls(profile, bounds))}.")
         return Sentence(("The slowest line is ", place, *takes), "headline")
     by_kernels = f"{wording.share(bounds['least'], bounds['most'])} by the kernels that compute it"
     takes = (
         ". It takes an estimated ",
         inline.strong(percent(bounds["estimate"])),
-        f" of the kernels' time{_told(by_kernels, wording.in_calls(bounds))}.",
+        f" of the kernels' time{_told(by_kernels, wording.in_calls(profile, bounds))}.",
     )
     return Sentence(("The slowest line is ", place, *takes), "headline", wording.how(profile))
 

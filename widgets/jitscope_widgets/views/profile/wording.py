@@ -95,7 +95,12 @@ _APART = 0.05
 """What shares of single calls differ by before it is told of."""
 
 
-def in_calls(bounds: Document) -> str:
+def in_calls(profile: Document, bounds: Document) -> str:
+    """`26 % to 55 % in single calls`, `in one recorded call`; "" where several hardly differ."""
+    return "in one recorded call" if profile["runs"] == 1 else in_single_calls(bounds)
+
+
+def in_single_calls(bounds: Document) -> str:
     """`26 % to 55 % in single calls`, "" where they hardly differ or one alone was recorded."""
     low, high = bounds.get("low", 0.0), bounds.get("high", 0.0)
     return f"{share(low, high)} in single calls" if high - low >= _APART else ""
@@ -108,7 +113,7 @@ def is_estimated(bounds: Document) -> bool:
 
 def share_text(bounds: Document, how: str = "") -> Text:
     """`41 %` where it was measured, `~ 34 %` where it is estimated: the bounds are told on hovering."""
-    least, most, calls = bounds["least"], bounds["most"], in_calls(bounds)
+    least, most, calls = bounds["least"], bounds["most"], in_single_calls(bounds)
     if not is_estimated(bounds):
         return Text(share(least, most), title=calls, order=middle(bounds))
     told = f"estimated; by its kernels {share(least, most)}{f': {how}' if how else ''}{f'; {calls}' if calls else ''}"
