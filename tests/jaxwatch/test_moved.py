@@ -31,7 +31,9 @@ def slope(w, xs):
 def test_equations_moved_out_of_a_loop_belong_to_the_function_that_has_the_loop():
     seen = jitscope.inspect(slope)(jnp.ones(8), jnp.ones((4, 8)))
     document = seen.document
-    top = [node for node in document["graph"]["nodes"] if node["scope"] is None and node["kind"] not in ("input", "output")]
+    top = [
+        node for node in document["graph"]["nodes"] if node["scope"] is None and node["kind"] not in ("input", "output")
+    ]
     assert {node["label"] for node in top} <= {"loss", "loss (backward)", "add"}, top
     assert len([node for node in top if node["label"] == "loss"]) == 1
     marked = {path for mark in document["source"]["marks"] for path in mark["nodes"]}
@@ -40,7 +42,9 @@ def test_equations_moved_out_of_a_loop_belong_to_the_function_that_has_the_loop(
     line = softened.__code__.co_firstlineno + 1
     calls = document["source"]["calls"]
     names = [document["source"]["functions"][call["function"]]["name"] for call in calls]
-    before_the_loop = [m for m in document["source"]["marks"] if m["line"] == line and any("/" not in p for p in m["nodes"])]
+    before_the_loop = [
+        m for m in document["source"]["marks"] if m["line"] == line and any("/" not in p for p in m["nodes"])
+    ]
     (mark,) = before_the_loop
     chain, at = [], mark["call"]
     while at is not None:

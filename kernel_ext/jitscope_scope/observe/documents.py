@@ -26,8 +26,9 @@ from .groups.kernels import Origins
 from .hlo_origins import computations_before
 from .instruments import look, silent_about
 from .kernel_blocks import Blocks
-from .ledger import Ledger, Mark, Row, ledger as session_ledger, shortened
+from .ledger import Ledger, Mark, Row, ledger as session_ledger
 from .recompiling.cards import Editor, loud, recompilations_document, shared_cards
+from .signature_texts import arguments_text, shortened
 from .sketch import program_parts
 from .small import small_document
 from .source import source_document
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
 def signature_text(row: Row) -> str:
     """`layer(x: f32[64,20], w: f32[20,7]) -> f32[64,7]`"""
     if row.signature is not None:
-        ins = _folded([(leaf.path, str(leaf)) for leaf in row.signature.leaves])
+        ins = arguments_text((leaf.path, str(leaf)) for leaf in row.signature.leaves)
         ins += [f"{static.name}={static.text}" for static in row.signature.statics if static.text]
         ins += _few(row.signature)
     else:
@@ -68,21 +69,6 @@ def _few(signature: Signature) -> list[str]:
 
 
 _MOST_ATTRIBUTES = 2
-
-_MOST_OF_TREE = 6
-"""Arrays up to which those of one argument are listed; of a tree of more their number is given."""
-
-
-def _folded(leaves: Sequence[tuple[str, str]]) -> list[str]:
-    """The arrays of arguments, given as (path, type): `x: f32[64,20]`, or `params: 121 arrays`."""
-    of_root: dict[str, list[str]] = {}
-    for path, text in leaves:
-        of_root.setdefault(argument_of(path), []).append(f"{path}: {text}")
-    parts = []
-    for root, listed in of_root.items():
-        parts += listed if len(listed) <= _MOST_OF_TREE else [f"{root}: {len(listed)} arrays"]
-    return parts
-
 
 _MOST_LAID = 5_000
 """Equations up to which a program's graph says how each value lies: the partitioner's pass is run once more for that."""

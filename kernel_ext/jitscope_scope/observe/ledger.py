@@ -36,6 +36,7 @@ from ..source_code.frames import outwards
 from . import made_by
 from .differences import UNKNOWN, Difference, closest, together
 from .positions import CellOf, no_cell, positions_of
+from .signature_texts import result_text
 from .small import Small
 from .stacks import Stacks
 from .values_read import ValueRead, traced_with
@@ -122,6 +123,11 @@ class Row:
         if self.signature is not None:
             return made_by.named(self.function, made_by.of_wrappers(self.signature.made.wrappers, self.position))
         return made_by.named_outside(self.function, self.rules, self.bases, self.position)
+
+    @property
+    def gives_several(self) -> bool:
+        """Whether its result is more than one array."""
+        return self.result.startswith("(") or self.result.endswith(" arrays")
 
     @property
     def jaxpr(self) -> Jaxpr | None:
@@ -490,7 +496,7 @@ class Ledger:
 
     def _keep(self, row: Row, jaxpr: Jaxpr) -> None:
         row._kept_jaxpr, row._jaxpr, row.equations = jaxpr, weakref.ref(jaxpr), count(jaxpr)
-        row.result = _result_text(jaxpr)
+        row.result = result_text(jaxpr)
         if calls_python(jaxpr):
             row._kept_jaxpr = None  # the functions it calls may hold anything of the user's alive
         self._kept[row.id] = row
@@ -502,22 +508,6 @@ class Ledger:
         if self._kept.pop(row.id, None) is not None:
             self._equations -= row.equations
             row._kept_jaxpr = None
-
-
-def _result_text(jaxpr: Jaxpr) -> str:
-    if len(jaxpr.outvars) > MOST_LISTED:
-        return f"{len(jaxpr.outvars):,} arrays"
-    outs = [a.aval.short() for a in jaxpr.outvars]
-    return outs[0] if len(outs) == 1 else f"({', '.join(outs)})"
-
-
-MOST_LISTED = 12
-"""So many parts of a signature are listed."""
-
-
-def shortened(parts: Sequence[str], most: int = MOST_LISTED) -> list[str]:
-    """The first parts of a list, and how many more there are."""
-    return [*parts[:most], f"… {len(parts) - most} more"] if len(parts) > most else list(parts)
 
 
 def _elsewhere(one: Position | None, other: Position | None) -> bool:

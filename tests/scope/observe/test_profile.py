@@ -580,3 +580,19 @@ def test_a_call_that_was_held_up_is_not_taken_for_all(monkeypatch):
     monkeypatch.setattr(measurement, "recording_of", lambda runs, _: SimpleNamespace(runs=runs))
     monkeypatch.setattr(measurement, "most_usual", lambda _: 0)
     assert take(rerun, [], 0.5).wall == 0.03
+
+
+def test_a_line_that_only_a_branch_has_which_did_not_run_has_no_time():
+    def other(x):
+        return jnp.cos(x @ x)
+
+    def waves(which, x):
+        def step(_, x):
+            return lax.switch(which, [jnp.sin, other], x)
+
+        return lax.fori_loop(0, 3, step, x)
+
+    document = profile(waves, np.int32(0), np.ones((150, 150), np.float32), limit=0.0)
+    (loop,) = [kernel for kernel in document["kernels"] if kernel["kind"] == "loop"]
+    line = other.__code__.co_firstlineno + 2
+    assert loop["lines"] and line not in {document["lines"][at]["position"]["line"] for at in loop["lines"]}

@@ -1,6 +1,6 @@
 """What each of XLA's passes did to a program.
 
-Counts are of operations: fusions, loops and branches are none, and what a reduction applies to single elements is part of it. Operations that a pass fused into
+Counts are of operations: fusions, loops, branches and calls are none, and what a reduction applies to single elements is part of it. Operations that a pass fused into
 several kernels count once in `counts`; the sentence tells the copies, and the fusions made.
 """
 

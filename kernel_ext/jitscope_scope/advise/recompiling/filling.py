@@ -151,7 +151,7 @@ def _of_one_kind(rows: list[Row]) -> ProposedEdit | None:
     wanted = _top(first)
     sites = sites_of([row for row in rows if _top(row) != wanted])
     roots = {leaf.path.partition("[")[0] for leaf in first.signature.leaves}
-    if sites is None or len(roots) != 1 or any(row.result.startswith(("(", "[", "{")) for row in rows):
+    if sites is None or len(roots) != 1 or any(row.gives_several for row in rows):
         return None
     (root,) = roots
     edits = []

@@ -54,7 +54,7 @@ def _result_axis(group: Group, sizes: list[Sizes]) -> int | None:
     axes = {one.path: one.axis for one in sizes}
     first, found = rows[0], set()
     for row in rows[1:]:
-        found.add(_between(first, row, axes) if not row.result.startswith(("(", "[", "{")) else None)
+        found.add(_between(first, row, axes) if not row.gives_several else None)
     return found.pop() if len(found) == 1 else None
 
 

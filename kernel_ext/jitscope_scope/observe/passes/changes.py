@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from jitscope.xla.hlo_module import Computation, Instruction
 
-from .states import LOOPS, NOTHING_COMPUTED, State, shown
+from .states import HOLDERS, NOTHING_COMPUTED, State, shown
 
 
 Kind = Literal["removed", "added", "changed", "rewired", "fused", "moved"]
@@ -71,13 +71,13 @@ def changes_between(old: State, new: State) -> list[Change]:
 
 class Tally(NamedTuple):
     """How many operations of a state were removed, added, …; of an operation that was fused in several places, one, the others are
-    `copied`. `fusions` came less those that went: they hold operations and are none. So do `loops` (and conditionals), of
-    which a pass changes what they carry."""
+    `copied`. `fusions` came less those that went: they hold operations and are none. So do `holders`: loops, conditionals
+    and calls."""
 
     of: Mapping[Kind, int]
     copied: int
     fusions: int
-    loops: Mapping[tuple[str, Kind], int]
+    holders: Mapping[tuple[str, Kind], int]
 
 
 def tally(changes: Iterable[Change], old: State, new: State) -> Tally:
@@ -85,10 +85,10 @@ def tally(changes: Iterable[Change], old: State, new: State) -> Tally:
     `copied`."""
     seen: dict[Kind, set[int]] = defaultdict(set)
     copied = fusions = 0
-    loops: Counter[tuple[str, Kind]] = Counter()
+    holders: Counter[tuple[str, Kind]] = Counter()
     for change in changes:
-        if change.one.opcode in LOOPS:
-            loops["loop" if change.one.opcode == "while" else "conditional", change.kind] += 1
+        if change.one.opcode in HOLDERS:
+            holders[change.one.opcode.replace("while", "loop"), change.kind] += 1
         if change.one.opcode == "fusion":
             fusions += (change.kind == "added") - (change.kind == "removed")
         was, now = old.counts(change.where_before, change.before), new.counts(change.where_after, change.after)
@@ -104,7 +104,7 @@ def tally(changes: Iterable[Change], old: State, new: State) -> Tally:
         one = id(change.before if kind == "fused" else change)
         copied += one in seen[kind]
         seen[kind].add(one)
-    return Tally({kind: len(of) for kind, of in seen.items() if of}, copied, fusions, loops)
+    return Tally({kind: len(of) for kind, of in seen.items() if of}, copied, fusions, holders)
 
 
 def merged(old: State, new: State, changes: Iterable[Change]) -> dict[int, tuple[str, Instruction]]:
@@ -227,7 +227,7 @@ def _by_look(changes: Iterable[Change]) -> dict[tuple[object, ...], list[Change]
     for change in changes:
         i = change.one
         if i.op_name and i.opcode not in NOTHING_COMPUTED:
-            kind = "" if i.opcode in LOOPS else _type(i)
+            kind = "" if i.opcode in ("while", "conditional") else _type(i)
             found[i.opcode, kind, change.paths or i.op_name].append(change)
         elif i.opcode not in (*NOTHING_COMPUTED, "fusion"):
             found["", _does(i)].append(change)

@@ -145,8 +145,8 @@ def _sentence(counted: Tally) -> str:
         parts[0] = f"{number} operation{'' if number == '1' else 's'} {rest}"
     count = abs(counted.fusions)
     fusions = f"{words.counted(count, 'fusion')} {'made' if counted.fusions > 0 else 'dissolved'}" if count else ""
-    loops = [f"{words.counted(n, noun)} {_SAID.get(kind, kind)}" for (noun, kind), n in counted.loops.items()]
-    return "; ".join(filter(None, (", ".join(parts), fusions, ", ".join(loops))))
+    holders = [f"{words.counted(n, noun)} {_SAID.get(kind, kind)}" for (noun, kind), n in counted.holders.items()]
+    return "; ".join(filter(None, (", ".join(parts), fusions, ", ".join(holders))))
 
 
 def _row(change: Change) -> PassRow:

@@ -16,7 +16,7 @@ from ..hlo_flow import paths_in, unique
 
 NOTHING_COMPUTED = ("parameter", "constant", "tuple", "get-tuple-element")
 """Opcodes that bring values along and compute none."""
-LOOPS = ("while", "conditional")
+HOLDERS = ("while", "conditional", "call")
 """Opcodes that hold operations and are none."""
 
 
@@ -73,17 +73,16 @@ class State:
                 yield computation, instruction
 
     def computing(self) -> Iterator[tuple[Computation, Instruction]]:
-        """Operations, loops and branches, each where it stands; what is applied to single elements is part of another."""
+        """Operations, loops, branches and calls that XLA made, each where it stands; what is applied to single elements is part of another."""
         for computation, i in self.instructions():
-            if self.counts(computation.name, i) or i.opcode in LOOPS:
+            if self.counts(computation.name, i) or (i.opcode in HOLDERS and not _calls_function(i)):
                 yield computation, i
 
     def counts(self, computation: str | None, i: Instruction | None) -> bool:
         """Whether an instruction of this state is one of its operations: it computes by itself and holds no others."""
         return (
             i is not None
-            and i.opcode not in (*NOTHING_COMPUTED, *LOOPS, "fusion")
-            and not _calls_function(i)
+            and i.opcode not in (*NOTHING_COMPUTED, *HOLDERS, "fusion")
             and computation not in self.applied
         )
 
@@ -105,7 +104,7 @@ class State:
     def kernels(self) -> int:
         """What would run one after the other: operations and fusions that are in no fusion, each loop's once, but loops
         themselves and bitcasts."""
-        free = (*NOTHING_COMPUTED, *LOOPS, "bitcast", "call")
+        free = (*NOTHING_COMPUTED, *HOLDERS, "bitcast")
         return sum(
             c.name not in self.fused and c.name not in self.applied and i.opcode not in free
             for c, i in self.instructions()

@@ -278,7 +278,7 @@ class _Profile:
     def _split(
         self, kernel: Kernel, written: dict[str, list[Line]], index: dict[Line, int], estimate: Estimate
     ) -> KernelLines:
-        lines = self._lines(kernel, written)
+        lines = [line for line in self._lines(kernel, written) if line in index]  # a loop's branch may not have run
         parts = split(estimate.parts(kernel), written, innermost=True)
         found: KernelLines = {
             "lines": [index[line] for line in lines],
