@@ -21,6 +21,7 @@ from jitscope_widgets.view.as_text import as_text
 from jitscope_widgets.view.markup import Markup, element
 from jitscope_widgets.view.parts import KINDS, Cards, Chart, Column, Row, Section, Sentence, Table
 from jitscope_widgets.view.typescript import FILE, text as typescript
+from jitscope_widgets.view_data import timing_of
 from jitscope_widgets.views import has_view, view_of
 from jitscope_widgets.views.communication import left_out
 from jitscope_widgets.views.recompilations import counted
@@ -247,3 +248,13 @@ def test_edges_of_a_histogram_are_numbers_within_its_bounds(low: float, high: fl
         edges = chart.series[0].across
         assert edges[0] == low and len(edges) == 4
         assert all(min(low, high) <= edge <= max(low, high) for edge in edges)
+
+
+def test_numbers_of_one_of_several_devices_are_told_as_such() -> None:
+    of_kind = {document["kind"]: document for document in SHOWN}
+    assert "in use on each of 8 devices, at step" in text(of_kind["memory"] | {"devices": 8})
+    compilation = next(one for one in made.every_kind() if one["kind"] == "compilation")
+    spread = {"instruments": {"communication": of_kind["communication"]}}
+    count = of_kind["communication"]["devices"]
+    assert f"Work of one call, on each of {count} devices" in text(timing_of({**compilation, **spread}))
+    assert "each of" not in text(of_kind["memory"]) + text(timing_of(compilation))

@@ -48,7 +48,9 @@ def fusion_of(compilation: Document) -> Document:
 
 def timing_of(compilation: Document) -> Document:
     """The timing of a compilation, with what a run of it takes; where no other calls were timed, those of its profile."""
-    return {**compilation["timing"], "cost": compilation["cost"], "steady": words.steady_of(compilation)}
+    timing = {**compilation["timing"], "cost": compilation["cost"], "steady": words.steady_of(compilation)}
+    spread = compilation.get("instruments", {}).get("communication")
+    return {**timing, "devices": spread["devices"]} if spread else timing
 
 
 def parts_of(document: Document) -> View:

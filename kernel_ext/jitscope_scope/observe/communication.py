@@ -23,7 +23,7 @@ from jitscope.xla.spread import Spread
 
 from .communication_times import with_times
 from .cost import trips
-from .hlo import COLLECTIVES, SUMS, bytes_of, collective_of, types_in
+from .hlo import COLLECTIVES, SUMS, bytes_of, collective_of, devices_of, types_in
 from .hlo_flow import paths_in
 from .inner_layouts import Lies
 from .ledger import Row
@@ -54,7 +54,6 @@ _OF_MESH = re.compile(
 )
 _MESH_AXIS = re.compile(r"'([^']+)'=(\d+)")
 _AXIS = re.compile(r"'([^']+)'")
-_PARTITIONS = re.compile(r"num_partitions=(\d+)")
 
 
 def instrument(row: Row, given: CallArguments | None = None, measure: bool = False) -> CommunicationDocument:
@@ -69,9 +68,8 @@ def instrument(row: Row, given: CallArguments | None = None, measure: bool = Fal
 
 def communication_document(row: Row, module: Any, computations: Sequence[Computation]) -> CommunicationDocument:
     """What the devices of a row's program exchange, from its optimised module. Raises Unavailable for a program of one device."""
-    found = _PARTITIONS.search(hlo_module.text(module).partition("\n")[0])
     place = getattr(row.entry.executable, "device", None)
-    devices = int(found.group(1)) if found else 1
+    devices = devices_of(module)
     if devices == 1:
         raise Unavailable(f"the program of {row.function} runs on one device: nothing is exchanged")
     mesh = place.mesh if type(place) is Spread else None

@@ -6,9 +6,10 @@ import functools
 import math
 import re
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from jitscope.core.words import cut
+from jitscope.xla import hlo_module
 from jitscope.xla.hlo_module import Computation, Instruction
 
 from .groups.kernels import Origins, grouped_operations
@@ -221,3 +222,12 @@ def _params(i: Instruction, roots: Mapping[str, str]) -> dict[str, str]:
 
 def _comma_separated(attributes: str) -> list[str]:
     return [part for part in re.split(r", (?=[a-z_]+=)", attributes) if part]
+
+
+def devices_of(module: Any) -> int:
+    """On how many devices an optimised program runs: each does what it says."""
+    found = _PARTITIONS.search(hlo_module.text(module).partition("\n")[0])
+    return int(found.group(1)) if found else 1
+
+
+_PARTITIONS = re.compile(r"num_partitions=(\d+)")

@@ -32,7 +32,7 @@ def result_text(jaxpr: Jaxpr) -> str:
     """`f32[64,7]`, `(121 arrays, f32[])`."""
     names, texts = jaxpr.debug.result_names, [a.aval.short() for a in jaxpr.outvars]
     of_part: dict[str, list[str]] = {}
-    for name, text in zip(names if len(names) == len(texts) else [""] * len(texts), texts):
+    for name, text in zip(names if len(names) == len(texts) else map(str, range(len(texts))), texts):
         of_part.setdefault(_PART.match(name)[0], []).append(text)  # type: ignore[index]
     parts = [part for listed in of_part.values() for part in _listed(listed)]
     if len(parts) > MOST_LISTED:

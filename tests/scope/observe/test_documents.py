@@ -436,21 +436,6 @@ def test_long_signatures_are_cut(ledger):
     assert text.endswith("(t: 40 arrays) -> 40 arrays")
 
 
-@pytest.mark.parametrize(
-    ("result", "told"),
-    [
-        (lambda x: ([x] * 11, {"w": [x] * 7, "b": x}, sin(x)), "(11 arrays, 8 arrays, f32[3])"),
-        (lambda x: {"grads": [x] * 7, "loss": x}, "(7 arrays, f32[3])"),
-        (lambda x: ([x] * 2, x), "(f32[3], f32[3], f32[3])"),
-        (lambda x: {"w": [x] * 7}, "7 arrays"),
-        (lambda x: [x] * 8, f"({', '.join(['f32[3]'] * 8)})"),
-        (lambda x: [x] * 13, "13 arrays"),
-    ],
-)
-def test_trees_of_results_are_told_by_their_number(ledger, result, told):
-    assert observe.signature_text(row_of(ledger, result, floats(3))).endswith(f" -> {told}")
-
-
 def test_positions_as_documents():
     assert observe.position_document(None) is None
 

@@ -594,5 +594,5 @@ def test_a_line_that_only_a_branch_has_which_did_not_run_has_no_time():
 
     document = profile(waves, np.int32(0), np.ones((150, 150), np.float32), limit=0.0)
     (loop,) = [kernel for kernel in document["kernels"] if kernel["kind"] == "loop"]
-    line = other.__code__.co_firstlineno + 2
+    line = other.__code__.co_firstlineno + 1
     assert loop["lines"] and line not in {document["lines"][at]["position"]["line"] for at in loop["lines"]}

@@ -14,6 +14,7 @@ import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import tree_util
 from jitscope_scope.observe.ledger import Ledger
+from jitscope_scope.observe.signature_texts import result_text
 from jitscope_scope.observe.structures import call_of
 
 
@@ -81,3 +82,18 @@ def test_what_is_read_of_a_tree_is_what_it_holds(value: Any) -> None:
         return [(read(child), child.leaves) for child in node.children]
 
     assert read(node) == shape(definition) and node.leaves == definition.num_leaves
+
+
+@pytest.mark.parametrize(
+    ("result", "told"),
+    [
+        (lambda x: ([x] * 11, {"w": [x] * 7, "b": x}, x + 1), "(11 arrays, 8 arrays, f32[3])"),
+        (lambda x: {"grads": [x] * 7, "loss": x}, "(7 arrays, f32[3])"),
+        (lambda x: ([x] * 2, x), "(f32[3], f32[3], f32[3])"),
+        (lambda x: {"w": [x] * 7}, "7 arrays"),
+        (lambda x: [x] * 8, f"({', '.join(['f32[3]'] * 8)})"),
+        (lambda x: [x] * 13, "13 arrays"),
+    ],
+)
+def test_trees_of_results_are_told_by_their_number(result, told):
+    assert result_text(jx.jit(result).trace(jnp.ones(3)).jaxpr.jaxpr) == told

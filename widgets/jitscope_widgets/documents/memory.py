@@ -159,6 +159,8 @@ class MemoryDocument(TypedDict):
     version: Literal[1]
     title: str
     sentence: str
+    devices: NotRequired[int]
+    """All bytes are those of each of so many devices; absent where there is one."""
     length: int
     """Steps of the schedule; each loop's body once, where the loop is."""
     peak: MemoryPeak

@@ -38,5 +38,7 @@ class TimingDocument(TypedDict):
     """What the user's call takes, where something wraps the jitted function, or it is not jitted itself."""
     cost: NotRequired[Cost]
     """What a run takes, where a view of a compilation tells it together."""
+    devices: NotRequired[int]
+    """The cost is that of each of so many devices; absent where there is one."""
     can_measure: bool
     """A live kernel can time steady runs when asked."""

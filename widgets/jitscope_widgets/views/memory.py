@@ -68,9 +68,9 @@ def headline(document: MemoryDocument) -> str:
     """The most bytes in use, at which step, and what XLA reserves: steps count from 1 for people."""
     peak = document["peak"]
     step = f"step {peak['position'] + 1:,} of {document['length']:,} (instruction {clean(peak['instruction'])})"
-    return (
-        f"At most {size(peak['bytes'])} in use, at {step}. XLA reserves {size(_amount(document, 'total'))} for a run."
-    )
+    each = f" on each of {devices:,} devices" if (devices := document.get("devices")) else ""
+    reserved = size(_amount(document, "total"))
+    return f"At most {size(peak['bytes'])} in use{each}, at {step}. XLA reserves {reserved} for a run."
 
 
 def reserved(document: MemoryDocument) -> str:

@@ -38,7 +38,8 @@ def view(document: TimingDocument) -> Iterator[Part]:
     yield _steps(document)
     yield Section("Every call after it", tuple(_steady(document)))
     if cost := document.get("cost"):
-        yield Section("Work of one call", (Facts(tuple((name, _work(cost[which])) for name, which in _COST)),))
+        each = f", on each of {devices:,} devices" if (devices := document.get("devices")) else ""
+        yield Section(f"Work of one call{each}", (Facts(tuple((name, _work(cost[which])) for name, which in _COST)),))
     if legend := _legend(document):
         yield Sentence(legend, "note")
 

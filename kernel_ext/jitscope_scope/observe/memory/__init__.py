@@ -10,6 +10,7 @@ from jitscope.xla import callbacks, hlo_module
 from jitscope.xla.dumps import Source, compiled_once_more
 
 from ..graph import argument_names, result_names
+from ..hlo import devices_of
 from ..hlo_origins import flow_of_program
 from ..ledger import Row
 from ..stacks import backward_paths
@@ -30,9 +31,10 @@ def memory_of(row: Row) -> MemoryDocument:
     there."""
     entry = row.needed("entry")
     told = compiled_once_more(Source.of(entry, same_names=True))
-    after = hlo_module.computations(hlo_module.optimized(entry.executable))
+    module = hlo_module.optimized(entry.executable)
+    after = hlo_module.computations(module)
     positions = row.positions()
-    return memory_document(
+    document = memory_document(
         plan_of(told),
         after,
         flow_of_program(entry, after),
@@ -44,6 +46,7 @@ def memory_of(row: Row) -> MemoryDocument:
         changes_of(row, positions),
         backward_paths(row.jaxpr) if row.jaxpr else frozenset(),
     )
+    return {**document, "devices": devices} if (devices := devices_of(module)) > 1 else document
 
 
 _known: weakref.WeakKeyDictionary[Row, tuple[Any, MemoryDocument]] = weakref.WeakKeyDictionary()
