@@ -358,14 +358,16 @@ class Expressions(ast.NodeTransformer):
         if len(node.ops) > 1 or not isinstance(op, (ast.In, ast.NotIn, ast.Eq, ast.NotEq)):
             return None
         if isinstance(op, (ast.Eq, ast.NotEq)):
-            rows = memberships.equal(node.left, right)
+            asked = memberships.equal(node.left, right, self.value(right))
         else:
             found = memberships.things(right, self.value(right))
             rows = memberships.comparisons(node.left, found[0]) if found is not None else None
-            if found is not None and rows is not None and isinstance(right, ast.Name):
-                self.tests[right.id] = found[1]
-        if rows is None:
+            asked = (rows, found[1]) if found is not None and rows is not None else None
+        if asked is None:
             return None
+        rows = asked[0]
+        if isinstance(right, ast.Name):
+            self.tests[right.id] = asked[1]
         both = lambda a, b: self._call(f"{self.jnp}.logical_and", [a, b], node)
         each = [reduce(both, map(self.visit, row)) for row in rows]
         none = self._call(f"{self.jnp}.asarray", [ast.Constant(False)], node)

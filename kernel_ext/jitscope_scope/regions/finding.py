@@ -18,7 +18,7 @@ from .clock import Stopwatch, added, work
 from .comprehensions import as_loop
 from .differences import Differences, joined
 from .draws import drawn_by_values
-from .functions import definitions
+from .functions import codes_of, definitions
 from .generators import written_in
 from .homes import home_of
 from .in_place import acted_on
@@ -122,7 +122,7 @@ class Watch:
         files = {f.__code__.co_filename for f in noted}
         plain: dict[tuple[str, int, str], CodeType] = {}
         for cell in (c for c in cells if self.file(c) in files):
-            _codes(compile(cell.source, self.file(cell), "exec"), plain)
+            codes_of(compile(cell.source, self.file(cell), "exec"), plain)
         for f in noted:
             code = plain.get((f.__code__.co_filename, f.__code__.co_firstlineno, f.__code__.co_qualname))
             if code is not None and code.co_freevars == f.__code__.co_freevars:
@@ -270,7 +270,9 @@ class Watch:
                 if holds(written_by_turns(*given, sizes=first.cut.why == "shape")):
                     return
         if not holds(written_mixed(*given)):  # in the second form draws in methods may be none that stand in the way
-            raise without_objects if without_objects is not None and first.cut.why == "random" else first
+            if without_objects is not None and (first.cut.why == "random" or without_objects.cut.why == "differences"):
+                raise without_objects
+            raise first
 
     def _decided(self, tried: list[_Trial]) -> list[Region]:
         good = [t for t in tried if t.edit is not None and t.proof is not None and self._price(t)[0]]
@@ -496,11 +498,3 @@ def _lists(place: Place) -> set[str]:
         and n.func.attr == "append"
         and isinstance(n.func.value, ast.Name)
     }
-
-
-def _codes(code: CodeType, found: dict[tuple[str, int, str], CodeType]) -> None:
-    """The code objects in a code object, by file, line and name."""
-    for c in code.co_consts:
-        if isinstance(c, CodeType):
-            found[c.co_filename, c.co_firstlineno, c.co_qualname] = c
-            _codes(c, found)

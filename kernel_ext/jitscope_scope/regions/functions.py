@@ -168,6 +168,14 @@ def _is_text_of(node: ast.FunctionDef, code: CodeType) -> bool:
     )
 
 
+def codes_of(code: CodeType, found: dict[tuple[str, int, str], CodeType]) -> None:
+    """The code objects in a code object, by file, line and name."""
+    for c in code.co_consts:
+        if isinstance(c, CodeType):
+            found[c.co_filename, c.co_firstlineno, c.co_qualname] = c
+            codes_of(c, found)
+
+
 def _source(function: FunctionType) -> ast.FunctionDef | None:
     """The definition of a function of another cell, where Python knows its text."""
     try:

@@ -39,8 +39,12 @@ class Loop:
         unsure = written - naming.bound_for_certain(self.body) - (naming.stored_into(body) - naming.bound(body))
         self.target, self.unsure = target, unsure
         kept = self._kept(written if self._may_be_empty() or isinstance(s, ast.While) else unsure & written)
-        self.before = sorted(written & (early | naming.stored_into(body)) - _made_inside(body, early) | kept)
-        self.after = sorted(((written & live) | (written & unsure)) - set(self.before))
+        before = written & (early | naming.stored_into(body)) - _made_inside(body, early) | kept
+        made = (
+            naming.bound(body) - writer.defined - writer.values.keys() - writer.expressions.local
+        )  # by a loop inside, if at all
+        self.before = sorted(before - made)
+        self.after = sorted(((written & live) | (written & unsure) | before & made) - set(self.before))
         self.ends = sorted(target & live)
         writer.moving |= target | set(self.before) | set(self.after)
         _spread(body, writer)

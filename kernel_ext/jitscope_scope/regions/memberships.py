@@ -26,11 +26,19 @@ def _equal(parts: list[ast.expr], row: tuple[object, ...]) -> Iterator[ast.Compa
         yield ast.copy_location(ast.Compare(copy.deepcopy(p), [ast.Eq()], [ast.Constant(v)]), p)  # type: ignore[arg-type]
 
 
-def equal(left: ast.expr, right: ast.expr) -> list[list[ast.Compare]] | None:
-    """The same of two rows that are written there, of one length."""
-    if not isinstance(left, ast.Tuple) or not isinstance(right, ast.Tuple) or len(left.elts) != len(right.elts):
+def equal(left: ast.expr, right: ast.expr, value: object) -> tuple[list[list[ast.Compare]], str] | None:
+    """The same of two rows of one length, one of which is written there, and the other too, or the `value` of a name; and what has to be true for
+    that."""
+    if not isinstance(left, ast.Tuple):
         return None
-    return [[ast.copy_location(ast.Compare(a, [ast.Eq()], [b]), a) for a, b in zip(left.elts, right.elts, strict=True)]]
+    match right:
+        case ast.Tuple(elts=parts) if len(left.elts) == len(parts):
+            return [
+                [ast.copy_location(ast.Compare(a, [ast.Eq()], [b]), a) for a, b in zip(left.elts, parts, strict=True)]
+            ], ""
+        case ast.Name(id=name) if type(value) is tuple and (rows := comparisons(left, [value])) is not None:
+            return rows, f"{name} == {value!r}"
+    return None
 
 
 def things(node: ast.expr, value: object) -> tuple[Collection[object], str] | None:

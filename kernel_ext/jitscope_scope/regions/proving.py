@@ -30,6 +30,7 @@ from .differences import Differences, joined, rounding_of, sensitivity
 from .draws import states, states_kept
 from .homes import attributes_of, data_of, is_array, is_users_object, keep_attributes
 from .parts import ALLOWED, ALLOWED_32, EditText
+from .sources import functions_of
 from .watching import GENERATORS, Visit, equal_bits, snapshot
 
 
@@ -164,30 +165,32 @@ def _proof(body: tuple[ast.stmt, ...], edit: EditText, visit: Visit, live: set[s
         run, by = _first_that_runs(near, visit.values, k)
         moved = max(moved, sensitivity(found[0].plain, [run.plain], by, edit.allowed))
         found.append(run)
-    if (close := _near(body, visit, ties.other_digits((f.plain, f.edited) for f in found))) is not None:
-        said = f"`{close[1]}` compares numbers that are equal but for rounding, which compiled code does otherwise"
-        raise CannotCompile(close[0], "differences", said)
+    if (close := _near(body, visit, found)) is not None:
+        raise CannotCompile(close[0], "differences", close[1])
     same = joined([f.same for f in found])
     same = replace(same, rounding=max(same.rounding, moved))
     return Proof(same, min(f.plain_s for f in found[:1]), found[0].first_s, later)
 
 
-def _near(body: tuple[ast.stmt, ...], visit: Visit, names: set[str]) -> tuple[int, str] | None:
-    """The line and the text of a comparison that reads one of these names, and compares numbers that are equal but for rounding, on the recorded values
-    or on others like these, which begin with the same ties."""
-    if (tree := ties.noted(body, names)) is None:
-        return None
-    said, noted, watch = ties.Comparisons(), compile(tree, "<region>", "exec"), Stopwatch()
-    for k in range(TIES):
-        if said.near or (k and watch.seconds() > LOOKED):
-            break
-        values = perturbed(visit.values, k, by=MOVED if k else 0.0, alike=True)
-        with contextlib.suppress(Exception), warnings.catch_warnings(), states_kept():
-            warnings.simplefilter("ignore")
-            inside = at_home(values, visit.enclosed, visit.shared)
-            values[ties.NAME] = said
-            with contextlib.redirect_stdout(io.StringIO()), _no_longer_than(LONGEST, _endless(0)):
-                exec(noted, values, inside)
+def _near(body: tuple[ast.stmt, ...], visit: Visit, runs: list[_Run]) -> tuple[int, str] | None:
+    """The line of a comparison, here or in a function, of numbers that are equal but for rounding, which may have made them, and what is to be said of
+    it; on the recorded values or on others like these, which begin with the same ties."""
+    others = ties.other_digits((f.plain, f.edited) for f in runs)
+    said, watch = ties.Comparisons(), Stopwatch()
+    with ties.noted(body, functions_of(body, visit.values), others, runs[0].plain.keys() - others, said) as tree:
+        if tree is None:
+            return None
+        code = compile(tree, "<region>", "exec")
+        for k in range(TIES):
+            if said.near or (k and watch.seconds() > LOOKED):
+                break
+            values = perturbed(visit.values, k, by=MOVED if k else 0.0, alike=True)
+            with contextlib.suppress(Exception), warnings.catch_warnings(), states_kept():
+                warnings.simplefilter("ignore")
+                inside = at_home(values, visit.enclosed, visit.shared)
+                values[ties.NAME] = said
+                with contextlib.redirect_stdout(io.StringIO()), _no_longer_than(LONGEST, _endless(0)):
+                    exec(code, values, inside)
     return said.near
 
 
@@ -288,6 +291,10 @@ def _one(
         plain_s, ended = watch.seconds(), states()
     if like and _many({n: a[n] for n in like if n in a}) > TIMES_MORE * max(16, _many(like)):
         raise _RaisedNearby(line, "value read by Python", f"on nearby values lists get over {TIMES_MORE} times longer")
+    if told and like:
+        raise _RaisedNearby(
+            line, "effect", f"NumPy warns on nearby values ({str(told[0].message)[:60]}), compiled code would not"
+        )
     if told:
         raise CannotCompile(line, "effect", f"NumPy warns here ({str(told[0].message)[:60]}), compiled code would not")
     with warnings.catch_warnings(record=True) as told, states_kept():

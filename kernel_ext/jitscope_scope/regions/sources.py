@@ -33,6 +33,14 @@ def sources(*roots: object, names: Mapping[str, object] = MappingProxyType({})) 
     return _digest([walk.of(v, isinstance(v, (*_NUMBERS, np.ndarray))) for v in roots])
 
 
+def functions_of(body: naming.Statements, values: Mapping[str, object]) -> list[FunctionType]:
+    """The functions of the user's behind the expressions by which statements name them."""
+    walk = _Walk(values)
+    for root in roots_of(body, values):
+        walk.of(eval(root, {}, dict(values)))
+    return walk.functions
+
+
 def roots_of(body: naming.Statements, values: Mapping[str, object]) -> list[str]:
     """The expressions by which statements name functions, classes, objects of such, and what is in modules."""
     nodes = [n for s in body for n in ast.walk(s)]
@@ -54,6 +62,7 @@ class _Walk:
         self.names = names
         self.known: dict[int, int] = {}
         self.kept: list[object] = []
+        self.functions: list[FunctionType] = []
 
     def of(self, v: object, whole: bool = False, depth: int = DEEPEST) -> object:
         """What there is of text in a value, None where there is none; with `whole` numbers and arrays count as well."""
@@ -88,6 +97,7 @@ class _Walk:
 
     def _of_one(self, v: object, depth: int) -> object:
         if isinstance(v, FunctionType) and not is_of_library(v.__code__.co_filename):
+            self.functions.append(v)
             return self._of_function(v)
         if isinstance(v, type):
             return _name_of(v) if of_a_library(v) else self._of_class(v)

@@ -167,11 +167,11 @@ class Statements:
 
     def _stored_at_once(self, s: ast.Assign, value: str, guard: str | None) -> list[str]:
         """`x[0] = x[-1] = v`: one value, stored from left to right."""
-        if not all(isinstance(t, ast.Subscript) for t in s.targets) or self._view_of(s.value):
+        places = [t for t in s.targets if isinstance(t, ast.Subscript)]
+        if len(places) < len(s.targets) or self._view_of(s.value) in naming.stored_into([s]):
             raise CannotCompile(s.lineno, "effect", "one value is stored in several places")
         name = self.fresh("part")
-        stored = [line for t in s.targets if isinstance(t, ast.Subscript) for line in self._store(t, name, guard)]
-        return [f"{name} = {value}", *stored]
+        return [f"{name} = {value}", *(line for t in places for line in self._store(t, name, guard))]
 
     def _aliases(self, s: ast.Assign) -> None:
         """Refuses a second name for an array that is stored into in place, but for an exchange of names."""

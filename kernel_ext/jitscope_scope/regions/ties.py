@@ -1,26 +1,44 @@
-"""Comparisons of numbers that are equal but for rounding: compiled code, which rounds otherwise, may decide them otherwise."""
+"""Comparisons, and steps like `int(x / h)`, of numbers that are equal but for rounding: compiled code, which rounds otherwise, may decide them
+otherwise."""
 
 from __future__ import annotations
 
 import ast
+import builtins
+import contextlib
 import copy
+import linecache
 import operator
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from types import CodeType, FunctionType
 
 import numpy as np
 
 from . import naming
+from .functions import codes_of
+from .homes import attributes_of, is_users_object
 
 
 NAME = "region_compared"
 ROUNDINGS = 8
 """Numbers that are no farther apart, in units of their last places, are said to be near."""
-_WORDS = {ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "eq", ast.NotEq: "ne"}
+_WORDS: dict[type[ast.AST], str] = dict(
+    zip(
+        (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq, ast.FloorDiv, ast.Mod),
+        ("lt", "le", "gt", "ge", "eq", "ne", "floordiv", "mod"),
+        strict=True,
+    )
+)
+_STEPS = frozenset("int floor ceil trunc fix astype".split())
+_PEAKS = frozenset("argmax argmin argsort".split())
+_KEEPING = frozenset("min max abs float len range".split())
+"""Functions that give one of the numbers that they are given."""
+_FUNCTIONS = (ast.FunctionDef, ast.Lambda)
 
 
 class Comparisons:
-    """Compares as statements do, in which it stands under `NAME`; `near` is the line and the text of one whose numbers, not equal ones, were so
-    near to one another."""
+    """Compares as statements do, in which it stands under `NAME`; `near` is the line of one whose numbers, not equal ones, were so near to one
+    another, and what is to be said of it."""
 
     def __init__(self) -> None:
         self.near: tuple[int, str] | None = None
@@ -28,11 +46,21 @@ class Comparisons:
     def __call__(self, word: str, a: object, b: object, line: int, text: str) -> object:
         if self.near is None and any(np.asarray(v).dtype.kind == "f" for v in (a, b)):
             with np.errstate(all="ignore"):
-                x, y = np.asarray(a, np.float64), np.asarray(b, np.float64)
-                gap = np.abs(x - y)
-                if np.any((gap > 0) & (gap <= ROUNDINGS * np.spacing(np.maximum(np.abs(x), np.abs(y))))):
-                    self.near = line, text
-        return getattr(operator, word)(a, b)
+                self._look(word, np.asarray(a, np.float64), np.asarray(b, np.float64), line, text)
+        return getattr(operator, word)(a, b) if hasattr(operator, word) else a
+
+    def _look(self, word: str, x: np.ndarray, y: np.ndarray, line: int, text: str) -> None:
+        does = "compares numbers that are equal"
+        if word == "peak":
+            x = np.sort(x.ravel())
+            x, y, does = x[1:], x[:-1], "picks among numbers that are equal"
+        elif word in ("step", "half", "floordiv", "mod"):
+            x = x / y if word in ("floordiv", "mod") else 2 * x if word == "half" else x
+            y, does = np.round(x), "cuts a number that is whole, or a half,"
+            x = np.where(y % 2 == 0, y, x) if word == "half" else x
+        gap = np.abs(x - y)
+        if np.any((gap > 0) & (gap <= ROUNDINGS * np.spacing(np.maximum(np.abs(x), np.abs(y))))):
+            self.near = line, f"{text} {does} but for rounding, which compiled code does otherwise"
 
 
 def other_digits(runs: Iterable[tuple[Mapping[str, object], Mapping[str, object]]]) -> set[str]:
@@ -40,28 +68,201 @@ def other_digits(runs: Iterable[tuple[Mapping[str, object], Mapping[str, object]
     return {n for a, b in runs for n in a if _digits(a[n]) != _digits(b.get(n))}
 
 
-def _digits(value: object) -> bytes | None:
-    return np.asarray(value).tobytes() if isinstance(value, (float, np.floating, np.ndarray)) else None
+def _digits(value: object, depth: int = 3) -> object:
+    if isinstance(value, (float, np.floating, np.ndarray)):
+        return np.asarray(value).tobytes()
+    inside = (
+        value if isinstance(value, (list, tuple)) else attributes_of(value).values() if is_users_object(value) else ()
+    )
+    return [_digits(v, depth - 1) for v in inside] if depth else None
 
 
-def noted(body: naming.Statements, names: Collection[str]) -> ast.Module | None:
-    """The statements with calls in place of comparisons that read one of the names; None where there are none."""
-    writer = _Compared(names)
-    new = [writer.visit(copy.deepcopy(s)) for s in body]
-    return ast.fix_missing_locations(ast.Module(new, [])) if writer.found else None
+@contextlib.contextmanager
+def noted(
+    body: naming.Statements,
+    functions: Collection[FunctionType],
+    others: Collection[str],
+    same: Collection[str],
+    said: Comparisons,
+) -> Iterator[ast.Module | None]:
+    """The statements with calls in place of comparisons of numbers that rounding may have made, and the functions that they call likewise as long as
+    this lasts; None where there is none. `others` are names that had other digits in the compiled form, `same` those that had the same."""
+    files = {f.__code__.co_filename for f in functions}
+    trees = {name: ast.parse("".join(linecache.getlines(name))) for name in files}
+    reached = {f.__code__.co_firstlineno for f in functions}
+    nodes = [n for tree in trees.values() for n in ast.walk(tree) if isinstance(n, _FUNCTIONS)]
+    known = [n for n in nodes if min([n.lineno, *(d.lineno for d in getattr(n, "decorator_list", ()))]) in reached]
+    given = _Given(body, known, others, same)
+    rounded = {id(n): given.rounded(n) for n in nodes}
+    writer = _Compared(given.of_region(), rounded)
+    whole = ast.fix_missing_locations(ast.Module([writer.visit(copy.deepcopy(s)) for s in body], []))
+    codes: dict[tuple[str, int, str], CodeType] = {}
+    for name, tree in trees.items():
+        writer.names = None
+        codes_of(compile(ast.fix_missing_locations(writer.visit(tree)), name, "exec"), codes)
+    before: list[tuple[FunctionType, CodeType]] = []
+    try:
+        for f in functions if writer.found else ():
+            code = codes.get((f.__code__.co_filename, f.__code__.co_firstlineno, f.__code__.co_qualname))
+            if code is not None and code.co_freevars == f.__code__.co_freevars:
+                before.append((f, f.__code__))
+                f.__code__, f.__globals__[NAME] = code, said
+        yield whole if writer.found else None
+    finally:
+        for f, code in before:
+            f.__code__ = code
+            f.__globals__.pop(NAME, None)
 
 
 class _Compared(ast.NodeTransformer):
-    def __init__(self, names: Collection[str]) -> None:
-        self.names, self.found = names, False
+    """`names` are those that rounding may have made; None outside of functions. `of` has those of each function."""
+
+    def __init__(self, names: Collection[str] | None, of: Mapping[int, Collection[str]]) -> None:
+        self.names, self.of, self.found = names, of, False
+        self.inside = ""
+        """Words for the function that is looked at: its lines are those of the cell that defines it."""
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        return self._function(node)
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
+        return self._function(node)
+
+    def _function(self, node: ast.FunctionDef | ast.Lambda) -> ast.AST:
+        outer = self.names, self.inside
+        self.names = self.of.get(id(node), self.names)
+        self.inside = f" (in `{node.name}`)" if isinstance(node, ast.FunctionDef) else self.inside
+        try:
+            return self.generic_visit(node)
+        finally:
+            self.names, self.inside = outer
+
+    def _reads(self, node: ast.AST) -> bool:
+        return self.names is not None and not naming.loaded([node]).isdisjoint(self.names)
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
-        if len(node.ops) > 1 or type(node.ops[0]) not in _WORDS or naming.loaded([node]).isdisjoint(self.names):
+        if len(node.ops) > 1 or type(node.ops[0]) not in _WORDS or not self._reads(node):
             return self.generic_visit(node)
-        self.found, where = True, [ast.Constant(node.lineno), ast.Constant(ast.unparse(node))]
-        self.generic_visit(node)
-        given = [ast.Constant(_WORDS[type(node.ops[0])]), node.left, node.comparators[0], *where]
+        return self._noted(_WORDS[type(node.ops[0])], node, node.left, node.comparators[0])
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        if type(node.op) not in _WORDS or not self._reads(node):
+            return self.generic_visit(node)
+        return self._noted(_WORDS[type(node.op)], node, node.left, node.right)
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        word = "step" if name in _STEPS else "peak" if name in _PEAKS else "half" if name in ("round", "rint") else ""
+        whole = name != "astype" or ast.unparse(node.args[0] if node.args else node).rpartition(".")[2].startswith(
+            "int"
+        )
+        if word and whole and self._reads(node):
+            of_array = isinstance(node.func, ast.Attribute) and (name == "astype" or not node.args)
+            if of_array:
+                node.func.value = self._noted(word, node, node.func.value)  # type: ignore[attr-defined]
+                return node
+            if len(node.args) == 1:
+                node.args[0] = self._noted(word, node, node.args[0])
+                return node
+        return self.generic_visit(node)
+
+    def _noted(self, word: str, node: ast.expr, *parts: ast.expr) -> ast.expr:
+        text = f"`{ast.unparse(node)}`{self.inside}"
+        self.found, where = True, [ast.Constant(0 if self.inside else node.lineno), ast.Constant(text)]
+        inner = [self.visit(p) for p in parts]
+        given = [ast.Constant(word), *inner, *([ast.Constant(1.0)] if len(inner) < 2 else []), *where]
         return ast.copy_location(ast.Call(ast.Name(NAME, ast.Load()), given, []), node)
+
+
+class _Given:
+    """What rounding may have made: not what is added up of numbers that are given and have the same digits (`t += dt`)."""
+
+    def __init__(
+        self,
+        body: naming.Statements,
+        functions: list[ast.FunctionDef | ast.Lambda],
+        others: Collection[str],
+        same: Collection[str],
+    ) -> None:
+        self.body, self.others, self.same = body, others, same
+        named = [n for n in functions if isinstance(n, ast.FunctionDef)]
+        self.scopes = {n.name: n for n in named if [m.name for m in named].count(n.name) == 1}
+        nodes: list[tuple[ast.FunctionDef | None, ast.AST]] = [(None, n) for s in body for n in ast.walk(s)]
+        nodes += [(f, n) for f in self.scopes.values() for s in f.body for n in ast.walk(s)]
+        self.calls: dict[str, list[tuple[ast.FunctionDef | None, ast.Call]]] = {}
+        called = {id(n.func) for _, n in nodes if isinstance(n, ast.Call)}
+        self.handed = {n.id for _, n in nodes if isinstance(n, ast.Name) and id(n) not in called}
+        for f, n in nodes:
+            if isinstance(n, ast.Call) and isinstance(n.func, ast.Name):
+                self.calls.setdefault(n.func.id, []).append((f, n))
+        self.exact: dict[str | None, set[str]] = {None: naming.bound(body) | naming.loaded(body)}
+        self.exact |= {
+            n: {*naming.parameters(f)} | naming.bound(f.body) if n in self.calls else set()
+            for n, f in self.scopes.items()
+        }
+        while any([self._less(f) for f in (None, *self.scopes.values())]):
+            pass
+
+    def of_region(self) -> set[str]:
+        """The names in the region that rounding may have made."""
+        return naming.loaded(self.body) - self.exact[None]
+
+    def rounded(self, node: ast.FunctionDef | ast.Lambda) -> set[str]:
+        """The same in a function."""
+        read = naming.loaded([node])
+        return read - self.exact[node.name] if self.scopes.get(getattr(node, "name", "")) is node else read  # type: ignore[union-attr]
+
+    def _less(self, f: ast.FunctionDef | None) -> bool:
+        """Takes out what is no longer sure; whether there was any."""
+        name, body = (f.name, f.body) if f is not None else (None, self.body)
+        gone = naming.stored_into(body) | ({*self.others} if f is None else set())
+        if f is not None:
+            names = naming.parameters(f)
+            gone |= {*names} if name in self.handed else set()
+            for scope, call in self.calls.get(f.name, []):
+                given = dict(zip(names, call.args)) | {k.arg: k.value for k in call.keywords if k.arg}
+                gone |= {n for n, v in given.items() if not self._is_exact(v, scope)}
+        for s in naming.statements(body):
+            for value, target in _bindings(s):
+                if value is None or not self._is_exact(value, f):
+                    gone |= naming.bound([target]) | {n for n in [naming.root_of(target)] if n}
+        gone -= {*self.same} if f is None else set()
+        gone &= self.exact[name]
+        self.exact[name] -= gone
+        return bool(gone)
+
+    def _is_exact(self, node: ast.expr, scope: ast.FunctionDef | None) -> bool:
+        inside = lambda *parts: all(self._is_exact(p, scope) for p in parts)
+        match node:
+            case ast.Constant():
+                return True
+            case ast.Name(id=name):
+                own = naming.bound(scope.body) | {*naming.parameters(scope)} if scope is not None else {name}
+                return name in self.exact[scope.name if scope is not None and name in own else None]
+            case ast.BinOp(left=a, op=ast.Add() | ast.Sub(), right=b):
+                return inside(a, b)
+            case ast.UnaryOp(operand=a) | ast.Subscript(value=ast.Name() as a) | ast.Attribute(value=ast.Name() as a):
+                return inside(a)
+            case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in _KEEPING and hasattr(
+                builtins, name
+            ):
+                return inside(*args)
+        return False
+
+
+def _bindings(s: ast.stmt) -> Iterator[tuple[ast.expr | None, ast.expr]]:
+    """What a statement binds, and to what; None for what is not one expression."""
+    match s:
+        case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)) if len(targets) == len(values):
+            yield from zip(values, targets, strict=True)
+        case ast.Assign(targets=targets, value=value):
+            yield from ((value if isinstance(t, ast.Name) else None, t) for t in targets)
+        case ast.AugAssign(target=target, op=ast.Add() | ast.Sub(), value=value):
+            yield value, target
+        case ast.For(target=target, iter=value):
+            yield value if isinstance(target, ast.Name) else None, target
+        case _:
+            yield from ((None, t) for t in naming.targets_of(s))
 
 
 def share(x: np.ndarray, seed: int) -> np.ndarray:

@@ -311,4 +311,56 @@ for it in range(5):
     alpha, c = forward(obs, A, B, start)
     start = alpha.mean(axis=0)
     fits.append(np.log(c).sum())
+=== a name that a loop inside is the first to bind
+B = rng.normal(size=(6, 6)); M = B @ B.T; found = []
+---
+for k in range(3):
+    v, last = np.ones(6), 0.0
+    for it in range(200):
+        w = M @ v
+        size = np.linalg.norm(w)
+        v = w / size
+        if abs(size - last) < 1e-3:
+            break
+        last = size
+    found.append(size)
+    M = M - size * np.outer(v, v)
+=== one value in several places, which has a name
+A = np.eye(6); angles = rng.normal(size=30)
+---
+for k in range(30):
+    p, c = k % 5, np.cos(angles[k])
+    R = np.eye(6)
+    R[p, p] = R[p + 1, p + 1] = c
+    A = 0.5 * (A + R @ A)
+=== rows that are compared with a tuple by its name
+V = rng.random((5, 5)); goal = (4, 4)
+---
+for sweep in range(9):
+    for i in range(5):
+        for j in range(5):
+            if (i, j) == goal:
+                continue
+            V[i, j] = 0.9 * max(V[min(i + 1, 4), j], V[i, min(j + 1, 4)]) - 0.01
+=== numbers at the end of a range beyond which they overflow
+rs = np.linspace(2.5, 4.0, 30); xs = []
+---
+for r in rs:
+    x = 0.5
+    for i in range(60):
+        x = r * x * (1 - x)
+    for i in range(5):
+        x = r * x * (1 - x)
+        xs.append(x)
+=== time that is added up in a function, up to a number that it may be short of
+def moved(y, end, dt):
+    t = 0.0
+    while t < end:
+        y = y + dt * np.array([y[1], -np.sin(y[0])])
+        t += dt
+    return y
+y = rng.random(2)
+---
+for k in range(3):
+    y = moved(y, 1.0, 0.1)
 """)

@@ -562,4 +562,31 @@ for row in X:
 X = rng.normal(size=(12, 4))
 ---
 parts = [X[i].reshape(2, 2) for i in range(12)]
+=== a comparison of averages that begin equal, in a loop of a function -> differences
+price = 100 * np.exp(np.cumsum(0.01 * rng.normal(size=3000)))
+---
+def cross(price, a, b):
+    fast = slow = price[0]
+    held, cash = 0, 0.0
+    for p in price:
+        fast = (1 - a) * fast + a * p
+        slow = (1 - b) * slow + b * p
+        if fast > slow and held == 0:
+            held, cash = 1, cash - p
+        elif fast < slow and held == 1:
+            held, cash = 0, cash + p
+    return cash
+cash = cross(price, 0.1, 0.02)
+=== the same in a function that a loop calls, and that keeps its numbers -> differences @ 1
+price = 100 * np.exp(np.cumsum(0.01 * rng.normal(size=3000))); fast = slow = price[0]; held = np.zeros(3000)
+def made(a, b):
+    def decide(fast, slow, p):
+        fast = (1 - a) * fast + a * p
+        slow = (1 - b) * slow + b * p
+        return fast, slow, 1.0 if fast > slow else 0.0
+    return decide
+decide = made(0.1, 0.02)
+---
+for i in range(3000):
+    fast, slow, held[i] = decide(fast, slow, price[i])
 """)
