@@ -15,7 +15,7 @@ from . import naming
 from .answers import CannotCompile
 from .compiled import kinds, sizes
 from .homes import Home, is_number
-from .sources import roots_of, sources
+from .sources import UNKNOWN, roots_of, sources
 from .watching import Visit
 
 
@@ -72,8 +72,12 @@ class EditText:
         if not roots:
             return self
         ours = free_name(OURS, visit, COMPILED)
-        values = [eval(r, {}, {**visit.values}) for r in roots]
-        test = f"{ours}.sources({', '.join(roots)}) == {sources(*values, names=visit.values)!r}"
+        digest = sources(*(eval(r, {}, {**visit.values}) for r in roots), names=visit.values)
+        if digest == UNKNOWN:
+            raise CannotCompile(
+                body[0].lineno, "object", "what it reads holds more functions and objects than an edit asks for"
+            )
+        test = f"{ours}.sources({', '.join(roots)}) == {digest!r}"
         return self._with(ours, True).guarded([test], body)
 
     def of_same_sizes(self, visit: Visit) -> EditText:

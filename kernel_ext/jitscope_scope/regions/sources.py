@@ -18,8 +18,10 @@ from .descriptions import is_of_library, of_a_library, read_by
 from .homes import attributes_of, is_array, is_users_object
 
 
-MOST_PARTS, DEEPEST = 64, 12
-"""Containers of more parts have none that an edit is written from."""
+MOST = 20_000
+"""Values that are looked at."""
+UNKNOWN = "unknown"
+"""Stands for the digest of more values than are looked at: no edit is written from such."""
 _NUMBERS = (bool, int, float, complex, str, bytes, type(None), type(...), np.generic)
 _OF_CLASSES = frozenset(
     "__dict__ __weakref__ __doc__ __module__ __annotations__ __static_attributes__ __firstlineno__".split()
@@ -30,7 +32,10 @@ _MISSING = object()
 def sources(*roots: object, names: Mapping[str, object] = MappingProxyType({})) -> str:
     """A digest of the text behind these values. `names` are what names stand for, whatever the globals of functions have."""
     walk = _Walk(names)
-    return _digest([walk.of(v, isinstance(v, (*_NUMBERS, np.ndarray))) for v in roots])
+    try:
+        return _digest([walk.of(v, isinstance(v, (*_NUMBERS, np.ndarray))) for v in roots])
+    except RecursionError:
+        return UNKNOWN
 
 
 def functions_of(body: naming.Statements, values: Mapping[str, object]) -> list[FunctionType]:
@@ -49,12 +54,19 @@ def roots_of(body: naming.Statements, values: Mapping[str, object]) -> list[str]
     read = (naming.loaded(body) - naming.bound(body) | naming.read_first(body)) - inner
     found = {n: values.get(n, getattr(builtins, n, _MISSING)) for n in read}
     modules = {n: v for n, v in found.items() if isinstance(v, ModuleType)}
-    texts = {n for n, v in found.items() if n not in modules and _Walk(values).of(v) is not None}
+    texts = {n for n, v in found.items() if n not in modules and _has_text(v, values)}
     for n in nodes:
         if isinstance(n, ast.Attribute) and isinstance(value_of(n.value, modules), ModuleType):
             if not isinstance(value_of(n, modules), ModuleType):
                 texts.add(ast.unparse(n))
     return sorted(texts)
+
+
+def _has_text(value: object, names: Mapping[str, object]) -> bool:
+    try:
+        return _Walk(names).of(value) is not None
+    except RecursionError:
+        return True
 
 
 class _Walk:
@@ -63,39 +75,41 @@ class _Walk:
         self.known: dict[int, int] = {}
         self.kept: list[object] = []
         self.functions: list[FunctionType] = []
+        self.count = 0
 
-    def of(self, v: object, whole: bool = False, depth: int = DEEPEST) -> object:
+    def of(self, v: object, whole: bool = False) -> object:
         """What there is of text in a value, None where there is none; with `whole` numbers and arrays count as well."""
         if isinstance(v, _NUMBERS):
             return (type(v).__name__, repr(v)) if whole else None
         if isinstance(v, np.ndarray) or is_array(v):
             return _of_array(v) if whole else None
-        if v is _MISSING or not depth:
+        if v is _MISSING:
             return None
         if id(v) in self.known:
             return "again", self.known[id(v)]
         if isinstance(v, (list, tuple, dict, set, frozenset)):
-            return self._of_parts(v, whole, depth)
+            return self._of_parts(v, whole)
         self._know(v)
-        return self._of_one(v, depth)
+        return self._of_one(v)
 
     def _know(self, v: object) -> None:
         self.known[id(v)] = len(self.known)
         self.kept.append(v)  # what is made on the way must not give its id to another
 
-    def _of_parts(self, v: Iterable[object], whole: bool, depth: int) -> object:
-        parts = (
-            dict(v)
-            if isinstance(v, dict)
-            else dict(enumerate(v if isinstance(v, (list, tuple)) else sorted(v, key=repr)))
-        )
-        if len(parts) > MOST_PARTS:
-            return type(v).__name__ if whole else None
+    def _of_parts(self, v: Iterable[object], whole: bool) -> object:
+        inside = v.values() if isinstance(v, dict) else v
+        if not whole and all(issubclass(kind, (*_NUMBERS, np.ndarray)) for kind in {*map(type, inside)}):
+            return None
+        parts = v if isinstance(v, dict) else enumerate(v if isinstance(v, (list, tuple)) else sorted(v, key=repr))
         self._know(v)
-        found = [(repr(k), text) for k, x in parts.items() if (text := self.of(x, whole, depth - 1)) is not None]
+        parts = dict(parts)
+        self.count += len(parts)
+        if self.count > MOST:
+            raise RecursionError
+        found = [(repr(k), text) for k, x in parts.items() if (text := self.of(x, whole)) is not None]
         return (type(v).__name__, found) if found or whole else None
 
-    def _of_one(self, v: object, depth: int) -> object:
+    def _of_one(self, v: object) -> object:
         if isinstance(v, FunctionType) and not is_of_library(v.__code__.co_filename):
             self.functions.append(v)
             return self._of_function(v)
@@ -111,7 +125,7 @@ class _Walk:
         if texts := [self.of(f) for f in inside if callable(f)]:
             return type(v).__name__, texts
         if is_users_object(v):
-            return self.of(type(v)), self._of_parts(attributes_of(v), False, depth)
+            return self.of(type(v)), self._of_parts(attributes_of(v), False)
         return _name_of(v) if callable(v) else None
 
     def _of_function(self, f: FunctionType) -> object:

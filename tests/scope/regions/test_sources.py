@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from jitscope_scope.regions.homes import is_users_object
-from jitscope_scope.regions.sources import sources
+from jitscope_scope.regions.sources import MOST, UNKNOWN, sources
 from tests.scope.regions.programs import Program
 from tests.scope.regions.test_programs import applied, names_of, same, watched
 
@@ -196,3 +196,17 @@ def test_sources_are_those_of_the_text_and_not_of_its_place() -> None:
     assert said[0][1] != said[2][1]
     assert sources(np.sin) != sources(np.cos)
     assert sources(1.0) != sources(2.0)
+
+
+def test_functions_are_asked_for_however_many_there_are_and_however_deep_they_lie() -> None:
+    def deep(value: object, depth: int) -> object:
+        return deep([value], depth - 1) if depth else value
+
+    assert sources([np.sin] * 70) != sources([*[np.sin] * 69, np.cos])
+    assert sources(dict.fromkeys(range(70), np.sin)) != sources(dict.fromkeys(range(70), np.cos))
+    assert sources(deep(np.sin, 20)) != sources(deep(np.cos, 20))
+    assert sources([np.sin, *range(MOST)]) == UNKNOWN
+    chain: list[object] = [np.sin]
+    for _ in range(5000):
+        chain = [chain]
+    assert sources(chain) == UNKNOWN
