@@ -401,6 +401,17 @@ def test_a_nan_that_no_result_has_is_told_and_stands_out_of_nothing():
     assert not unusual({"instruments": {"values": document}})
 
 
+def test_a_nan_of_one_iteration_that_no_result_has_is_left_out_beside_keys():
+    """The loop's last iteration gives a number; a key has none."""
+
+    def f(key, x):
+        x = jx.lax.fori_loop(0, 3, lambda i, x: jnp.where(i == 1, jnp.log(-x), jnp.abs(jnp.nan_to_num(x)) + 1), x)
+        return jx.random.split(key)[0], x
+
+    document, _ = looked(f, jx.random.key(0), np.float32(1.0))
+    assert document["first_bad"] is not None and document["left_out"]
+
+
 def test_a_nan_that_is_given_and_given_back_is_not_said_to_be_left_out():
     document, _ = looked(lambda x, y: (x, y + 1), np.float32(np.nan), np.float32(1))
     assert document["first_bad"] is not None and "left_out" not in document

@@ -76,7 +76,7 @@ def instrument(
     differs = _difference(row, program, outs) if outs and path is None else ""
     spent = time.perf_counter() - start
     positions = positions_of(closed.jaxpr, row.cell_of)
-    document = values.document(row.title, positions, list(evaluation.loops.values()), remarks, spent, differs)
+    document = values.document(row.title, positions, list(evaluation.loops.values()), remarks, spent, differs, outs)
     return document if path is None else {**document, "rows": [], "lines": [], "first_bad": None}
 
 

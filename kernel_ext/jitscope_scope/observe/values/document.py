@@ -53,7 +53,6 @@ class Values(Follower):
         self.names = _names(closed)
         results = list(dict.fromkeys(a for a in closed.jaxpr.outvars if isinstance(a, Var)))
         self.of_results = {key for var in results[-RESULTS:] for key in _makers(closed.jaxpr, var, "")}
-        self.results = [[*_makers(closed.jaxpr, atom, "")] for atom in closed.jaxpr.outvars]
         self.all_of_them = all_of_them
         self.asked: tuple[str, int] | None = None
         self.iteration: int | None = None
@@ -114,8 +113,9 @@ class Values(Follower):
         remarks: Sequence[str],
         seconds: float,
         differs: str,
+        results: Sequence[Any] | None,
     ) -> ValuesDocument:
-        """What was heard, as plain data."""
+        """What was heard, as plain data; `results` are the program's, None where it did not come to its end."""
         lines: list[Position] = []
         place: dict[int, int] = {}
         rows: list[ValueRow] = []
@@ -133,8 +133,7 @@ class Values(Follower):
                 found["written"] = True
             rows.append(found)
         first = next((n for n, row in enumerate(rows) if not_finite(row) and not row.get("written")), None)
-        results = [[self.summaries[key] for key in makers if key in self.summaries] for makers in self.results]
-        finite = all(known and not any(one.nan or one.inf for one in known) for known in results)
+        finite = results is not None and all(x is None or bool(np.isfinite(x).all()) for x in map(numbers, results))
         left_out = first is not None and finite
         document: ValuesDocument = {
             "kind": "values",
