@@ -474,3 +474,24 @@ def test_the_sentence_names_the_dearest_pass_and_stage():
     stages = {stage["name"]: stage["seconds"]["value"] for stage in document["stages"]}
     share = percent(max(stages.values()) / sum(stages.values()))
     assert f"Compiling once more took {seconds(sum(stages.values()))}" in told and f"Most of it, {share}, was" in told
+
+
+def test_operations_and_kernels_are_those_of_fusion():
+    """A loop and a call are no operations, and what is called twice counts twice."""
+
+    @jx.jit
+    def softened(x):
+        return jnp.log1p(jnp.exp(x))
+
+    def steps(x):
+        x = lax.while_loop(lambda x: x.sum() < 100, lambda x: softened(x) + 1, softened(x))
+        return lax.cond(x[0] > 3, lambda x: softened(x + 1), jnp.sin, x)
+
+    row = row_of(steps, np.ones(8, np.float32))
+    passes, fusion = instrument(row), observe.compilation_document(row)["fusion"]["summary"]
+    assert passes["states"][-1]["kernels"] == fusion["kernels"]
+    assert passes["states"][-1]["operations"] == fusion["after"]
+    assert passes.get("inlined", passes["states"][0]["operations"]) == fusion["before"]
+    assert passes["inlined"] > passes["states"][0]["operations"]
+    told = f"{fusion['before']} operations ({passes['states'][0]['operations']} as written, each function once)"
+    assert f"{told} -> {fusion['kernels']} kernels" in " ".join(text_of(passes).split())
