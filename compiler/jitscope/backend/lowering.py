@@ -61,6 +61,7 @@ class Module:
         self.variables: tuple[str, ...] = ()
         self.sizes: list[dict[str, Any]] = []
         self.polymorphic = self.refines = False
+        self.last_filtered: tuple[Any, Any, ShapedArray] | None = None
         self.meshes = Meshes(self)
 
     @property

@@ -29,7 +29,7 @@ from ..xla.cpu_tuning import FILTERING_BY_FOUR, FILTERING_WITH_SIX, HAS_OLDER_EM
 from .conv_forms import Geometry
 from .dot import dot_general_p
 from .families import scalar_like
-from .linear import add_p, broadcast_in_dim, mul_p, pad_p, reshape, slice_in_dim, slice_p, transpose
+from .linear import add_p, broadcast_in_dim, mul_p, pad_p, reshape, rev_p, slice_in_dim, slice_p, transpose
 from .marks import in_memory, optimization_barrier_p
 from .precision import Precision
 from .small_products import at_place
@@ -202,13 +202,14 @@ def filtered(ctx: Any, geometry: Geometry, x: Any, y: Any, avals: Sequence[Shape
     images, windows = _of_type(ctx, (count, *space, features), (filter.elements, *both))
     out = windows.update(shape=(count, *geometry.sizes, made))
 
+    y, axes = _without_reverse(ctx, y)
+
     def prepared(x: Any, y: Any) -> list[Any]:
-        # A window is transformed when its images are there: all at once would fill memory.
-        x, y = optimization_barrier_p(x, y)
-        window = _of_window(transpose(y, (*y_spec[2:], *sorted(y_spec[:2]))), [line.g for line in filter.lines])
+        y = transpose(rev_p(y, dimensions=axes) if axes else y, (*y_spec[2:], *sorted(y_spec[:2])))
+        window = _of_window(y, [line.g for line in filter.lines])
         return [transpose(x, (x_spec[0], *x_spec[2:], x_spec[1])), reshape(window, windows.shape)]
 
-    x, y = ctx.inline(prepared, x, y, avals=avals)
+    x, y = _prepared_in_turn(ctx, prepared, [x, y], avals)
 
     def block(x: Any, y: Any) -> Any:
         seen = _of_tiles(_padded(x, tiles, geometry.params["padding"]), [line.b for line in filter.lines], tiles)
@@ -222,7 +223,9 @@ def filtered(ctx: Any, geometry: Geometry, x: Any, y: Any, avals: Sequence[Shape
         return one if tiles.images == count else ctx.hlo.dynamic_update_slice(made, one, at)
 
     begun = ctx.inline(lambda x: _filled_with_first(x, out.shape), x, avals=[images])
-    return ctx.inline(geometry.placed, _over_blocks(ctx, tiles, count, out, begun, part), avals=[out])
+    result = _over_blocks(ctx, tiles, count, out, begun, part)
+    ctx.module.last_filtered = (ctx.ir.InsertionPoint.current.block, result, out)
+    return ctx.inline(geometry.placed, result, avals=[out])
 
 
 def filtered_gradient(ctx: Any, geometry: Geometry, x: Any, y: Any, avals: Sequence[ShapedArray] | None = None) -> Any:
@@ -236,10 +239,13 @@ def filtered_gradient(ctx: Any, geometry: Geometry, x: Any, y: Any, avals: Seque
         ctx, (count, *space, features), (count, *geometry.window, made), (filter.elements, features, made)
     )
 
-    def prepared(x: Any, y: Any) -> list[Any]:
-        return [transpose(a, (spec[1], *spec[2:], spec[0])) for a, spec in ((x, x_spec), (y, y_spec))]
+    def prepared(x: Any, y: Any, zero: Any) -> list[Any]:
+        both = [transpose(a, (spec[1], *spec[2:], spec[0])) for a, spec in ((x, x_spec), (y, y_spec))]
+        return [*both, broadcast_in_dim(zero, sums.shape, ())]
 
-    x, y = ctx.inline(prepared, x, y, avals=avals)
+    scalar = sums.update(shape=())
+    operands = [x, y, ctx.scalar(0, scalar.dtype)]
+    x, y, begun = _prepared_in_turn(ctx, prepared, operands, [*(avals or ctx.avals_in), scalar])
 
     def block(x: Any, y: Any) -> Any:
         seen = _of_tiles(_padded(x, tiles, geometry.params["padding"]), [line.b for line in filter.lines], tiles)
@@ -257,7 +263,36 @@ def filtered_gradient(ctx: Any, geometry: Geometry, x: Any, y: Any, avals: Seque
         window = _of_window(reshape(total, (*filter.shape, features, made)), [line.g.T for line in filter.lines])
         return geometry.placed(transpose(window, (2, 0, 1, 3)))
 
-    return ctx.inline(gradient, _over_blocks(ctx, tiles, count, sums, ctx.zeros(sums), part), avals=[sums])
+    total = _over_blocks(ctx, tiles, count, sums, begun, part)
+    ctx.module.last_filtered = (ctx.ir.InsertionPoint.current.block, total, sums)
+    return ctx.inline(gradient, total, avals=[sums])
+
+
+# One after the other --------------------------------------------------------------------------------------------------
+
+
+def _prepared_in_turn(
+    ctx: Any, prepared: Callable[..., list[Any]], operands: Sequence[Any], avals: Sequence[ShapedArray] | None
+) -> list[Any]:
+    """What a filtered convolution reads, made when all operands are there and the filtered one before it is done: XLA begins with what needs only arguments and what
+    the forward pass has, and the tiles of many would fill memory."""
+
+    def waiting(*values: Any) -> list[Any]:
+        return prepared(*optimization_barrier_p(*values)[: len(operands)])
+
+    values, avals, last = list(operands), list(avals or ctx.avals_in), ctx.module.last_filtered
+    if last is not None and last[0] == ctx.ir.InsertionPoint.current.block:
+        values.append(last[1])
+        avals.append(last[2])
+    return ctx.inline(waiting, *values, avals=avals)
+
+
+def _without_reverse(ctx: Any, value: Any) -> tuple[Any, tuple[int, ...]]:
+    """The operand of the `reverse` that made a value, and its axes; the value and none if it was made otherwise."""
+    owner = value.owner
+    if getattr(owner, "name", None) != "stablehlo.reverse":
+        return value, ()
+    return owner.operands[0], tuple(ctx.ir.DenseI64ArrayAttr(owner.attributes["dimensions"]))
 
 
 # Blocks of images -----------------------------------------------------------------------------------------------------

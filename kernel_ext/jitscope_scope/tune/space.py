@@ -99,7 +99,8 @@ def space(jaxpr: Jaxpr, known: ProgramFacts) -> list[Candidate]:
 
 _WIDTH, _OLDER = "xla_cpu_prefer_vector_width", "xla_cpu_use_fusion_emitters"
 _TILED, _THREADS = "xla_cpu_disable_tiled_emitter", "xla_cpu_multi_thread_eigen"
-_FUSION, _SCHEDULER = "xla_disable_hlo_passes", "xla_cpu_enable_concurrency_optimized_scheduler"
+_FUSION, _SCHEDULER = "xla_disable_hlo_passes", "xla_cpu_scheduler_type"
+_LEAST_MEMORY = "CPU_SCHEDULER_TYPE_MEMORY_OPTIMIZED"
 _KEPT = SHORT_LOOPS_KEPT.value["flag"]
 _FLAGS = (LIBRARY_FLAG, _WIDTH, _KEPT[0], _OLDER, _TILED, SMALL_LOOPS.value[0], _THREADS, _FUSION, _SCHEDULER)
 
@@ -200,7 +201,6 @@ def _loops(names: Counter[str], known: ProgramFacts) -> Iterator[Candidate]:
 def _schedules(equations: list[JaxprEqn]) -> Iterator[Candidate]:
     if len(equations) > 1:
         yield _flag("fusion", "without fusion", _FUSION, "fusion")
+        yield _flag("schedule", "kernels in the order that takes least memory", _SCHEDULER, _LEAST_MEMORY)
     if cores() > 1:
-        if sum(eqn.primitive.name in KINDS for eqn in equations) > 1:
-            yield _flag("schedule", "kernels side by side", _SCHEDULER, True)
         yield _flag("threads", "one thread for each kernel", _THREADS, False)

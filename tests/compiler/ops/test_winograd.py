@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 import jitscope as jx
+import jitscope.numpy as jnp
 from jitscope import lax
 from jitscope.xla import cpu_tuning
 from tests.compiler.with_rules import with_and_without
@@ -190,3 +191,21 @@ def test_tiles_with_the_fewest_multiplications(size: int, features: int, element
     lowered = jx.jit(_convolution()).lower(x, y).as_text()
     found = [n for n in (16, 36, 42, 49) if f"tensor<{n}x{features}x{features}xf32>" in lowered]
     assert found == ([] if elements is None else [elements])
+
+
+@pytest.mark.skipif(
+    cpu_tuning.HAS_OLDER_EMITTER, reason="XLA 0.10 orders kernels without asking what a barrier holds back"
+)
+def test_layers_keep_no_more_than_their_results() -> None:
+    """Each further layer's gradient needs what `tanh` gave, and no tiles of the forward pass or of another layer."""
+    convolution, x, window = _convolution(), np.ones((8, 16, 16, 48), np.float32), np.ones((3, 3, 48, 48), np.float32)
+
+    def memory(layers: int) -> int:
+        def network(windows: Any, x: Any) -> Any:
+            for one in windows:
+                x = jnp.tanh(convolution(x, one))
+            return x.sum()
+
+        return jx.jit(jx.grad(network)).lower([window] * layers, x).compile().memory_analysis().temp_size_in_bytes
+
+    assert memory(4) - memory(2) <= 1.1 * 2 * x.nbytes

@@ -97,3 +97,17 @@ def test_choices_are_joined_and_read_back() -> None:
     for wrong in ({}, {"rules": {"x": 1}, "unroll": 0, "flags": {}}, {"rules": {}, "unroll": "2", "flags": {}}):
         with pytest.raises(ValueError):
             Choice.of_json(wrong)
+
+
+def test_the_order_of_least_memory_takes_less() -> None:
+    def products(x):
+        parts = [lax.optimization_barrier(jnp.outer(x * i, x)) for i in range(6)]
+        return sum((part @ x).sum() for part in parts)
+
+    x = jnp.ones(64)
+    (order,) = (c for c in candidates(products, x) if c.knob == "schedule")
+    memory = [
+        jx.jit(products).lower(x).compile(compiler_options=options).memory_analysis().temp_size_in_bytes
+        for options in (None, dict(order.choice.flags))
+    ]
+    assert memory[1] < memory[0] / 4
