@@ -17,6 +17,7 @@ import numpy as np
 from . import naming
 from .functions import Definitions
 from .homes import is_number
+from .inlined_calls import with_effects
 from .loop_starts import lengths_of
 from .parts import Renamed, numpy_in, placed_at
 from .stand_ins import StandIns, evaluates_again, stand_ins
@@ -71,10 +72,11 @@ def draws(call: ast.AST, visit: Visit) -> bool:
 
 def without_draws(body: naming.Statements, visit: Visit, definitions: Definitions) -> StandIns:
     """The statements with rows of random numbers in place of draws, and with names for lists that have none."""
-    drawn = drawn_before(body, visit)
+    whole, visit, inlined = with_effects(body, visit, definitions, draws)
+    drawn = drawn_before(whole, visit)
     found = stand_ins(drawn.body, drawn.visit, definitions)
     before, after = (*drawn.before, *found.before), (*found.after, *drawn.after)
-    return replace(found, before=before, after=after, draws=drawn.draws)
+    return replace(found, before=before, after=after, draws=drawn.draws, inlined=inlined)
 
 
 def drawn_before(body: naming.Statements, visit: Visit) -> StandIns:

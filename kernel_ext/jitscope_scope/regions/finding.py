@@ -138,6 +138,7 @@ class Watch:
             functions = [f for n in reached if isinstance(f := self.names.get(n), FunctionType)]
             reached = reached.union(*(f.__code__.co_names for f in functions))
         bound = naming.bound(place.body) | naming.stored_into(place.body) | gone_through(place.body)
+        bound |= {n for f in self.definitions.values() for s in f.body if isinstance(s, ast.Global) for n in s.names}
         return Observation(frozenset(reached | bound | called), frozenset(bound | _lists(place) | acted_on(place.body)))
 
     def regions(self) -> list[Region]:
@@ -188,7 +189,7 @@ class Watch:
                 raise CannotCompile(line, "object", "the loop had no turn when it was watched")
             stored = (naming.stored_into(place.body) | seen.visit.changed) & seen.visit.values.keys()
             live = set(seen.binds) | set(seen.visit.ends) if live is None else live | stored
-            seen.visit.around = self.names
+            seen.visit.around, seen.visit.at_top = self.names, place.function is None
             name = f"region_{line + cell.first - 1}"
             self._write(one, seen.visit, live, name)
         except CannotCompile as reason:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import builtins
 import copy
+from collections.abc import Callable
 from dataclasses import replace
 from types import FunctionType
 
@@ -21,7 +22,7 @@ from .whole_numbers import is_whole, without_bounds
 DEPTH = 3
 """Calls inside of functions are looked at so deep."""
 _OTHER = (
-    *(ast.FunctionDef, ast.ClassDef, ast.Lambda, ast.Global, ast.Nonlocal, ast.Yield, ast.YieldFrom, ast.Await),
+    *(ast.FunctionDef, ast.ClassDef, ast.Lambda, ast.Nonlocal, ast.Yield, ast.YieldFrom, ast.Await),
     *(ast.Try, ast.With, ast.Raise, ast.Assert, ast.Delete, ast.Import, ast.ImportFrom, ast.NamedExpr, ast.Starred),
 )
 
@@ -35,6 +36,26 @@ def inlined(body: naming.Statements, visit: Visit, definitions: Definitions) -> 
     whole = _whole_ones(new, writer.made, visit)
     seen = replace(visit, after={**visit.after, **dict.fromkeys(whole, 0)})
     return (new, seen) if without_bounds(body, visit) or without_bounds(new, seen) else (body, visit)
+
+
+def with_effects(
+    body: naming.Statements, visit: Visit, definitions: Definitions, draws: Callable[[ast.AST, Visit], bool]
+) -> tuple[naming.Statements, Visit, frozenset[str]]:
+    """The same of functions that draw random numbers, or bind globals, and of those that call them; and their names."""
+
+    def bound_by(node: ast.FunctionDef, depth: int = DEPTH) -> set[str] | None:
+        found, acts = _globals_in(node), any(draws(n, visit) for n in ast.walk(node))
+        functions = [visit.live.get(n.id) for n in ast.walk(node) if isinstance(n, ast.Name)] if depth else []
+        for function in functions:
+            if isinstance(function, FunctionType) and words.of_users(function):
+                inner = definition_of(function, definitions)
+                if inner is not None and inner is not node and (more := bound_by(inner, depth - 1)) is not None:
+                    found, acts = found | more, True
+        return found if acts or found else None
+
+    writer = _Writer(body, visit, definitions, bound_by)
+    new = tuple(writer.block(copy.deepcopy(list(body)), DEPTH))
+    return (new, visit, frozenset(writer.names)) if writer.count else (body, visit, frozenset())
 
 
 def _whole_ones(body: naming.Statements, made: set[str], visit: Visit) -> set[str]:
@@ -59,8 +80,16 @@ def _may_be_whole(node: ast.expr | None, visit: Visit) -> bool:
 
 
 class _Writer:
-    def __init__(self, body: naming.Statements, visit: Visit, definitions: Definitions) -> None:
-        self.visit, self.definitions = visit, definitions
+    def __init__(
+        self,
+        body: naming.Statements,
+        visit: Visit,
+        definitions: Definitions,
+        wanted: Callable[[ast.FunctionDef], set[str] | None] = lambda node: None if _globals_in(node) else set(),
+    ) -> None:
+        """`wanted` gives the globals that a function binds, or None where it stays a call."""
+        self.visit, self.definitions, self.wanted = visit, definitions, wanted
+        self.names: set[str] = set()
         self.bound = naming.bound(body) | naming.stored_into(body)
         self.made: set[str] = set()
         self.count = 0
@@ -88,24 +117,35 @@ class _Writer:
     def _called(self, node: ast.expr, first: list[ast.stmt], at: ast.stmt, depth: int) -> ast.expr:
         """The expression with names in place of calls that are made in any case; `first` gets the functions' statements."""
         for call in calls_in_any_case(node):
-            if depth and (found := self._statements(call, at, depth)) is not None:
+            if depth and (found := self._statements(call, node, at, depth)) is not None:
                 first += found[0]
                 node = replaced(node, call, found[1])
         return node
 
-    def _statements(self, call: ast.Call, at: ast.stmt, depth: int) -> tuple[list[ast.stmt], ast.expr] | None:
+    def _statements(
+        self, call: ast.Call, around: ast.expr, at: ast.stmt, depth: int
+    ) -> tuple[list[ast.stmt], ast.expr] | None:
         function = self.visit.live.get(call.func.id) if isinstance(call.func, ast.Name) else None
         if not isinstance(function, FunctionType) or not words.of_users(function) or function.__closure__:
             return None
         node = definition_of(function, self.definitions)
-        if node is None or (given := given_to(node, call)) is None or not self._may_stand_here(node, function):
+        if node is None or (shared := self.wanted(node)) is None or (given := given_to(node, call)) is None:
             return None
-        node = at_the_end(node)
-        if (parts := _last_value(node.body)) is None:
+        if shared & naming.loaded([around]):  # read before or after the call
+            return None
+        if not self._may_stand_here(node, function):
+            return None
+        shared, node = _globals_in(node), at_the_end(node)
+        if (parts := _last_value(node.body, f"test_{self.count}_of_{node.name}")) is None:
             return None
         self.count += 1
-        bound = naming.bound(node.body)
-        same = {n: v.id for n, v in given.items() if isinstance(v, ast.Name) and n not in bound}
+        self.names.add(node.name)
+        bound = naming.bound(node.body) - shared
+        same = {
+            n: v.id if isinstance(v, ast.Name) else v
+            for n, v in given.items()
+            if isinstance(v, (ast.Name, ast.Constant)) and n not in bound
+        }
         given = {
             n: v for n, v in given.items() if n not in same
         }  # no second name for an array that the region stores into
@@ -114,7 +154,7 @@ class _Writer:
         self.made |= {*names.values()}
         rename = Renamed(names | same)
         start = [ast.Assign([ast.Name(names[n], ast.Store())], copy.deepcopy(v)) for n, v in given.items()]
-        rest = [rename.visit(copy.deepcopy(s)) for s in parts[0]]
+        rest = [rename.visit(copy.deepcopy(s)) for s in parts[0] if not isinstance(s, ast.Global)]
         value = rename.visit(copy.deepcopy(parts[1]))
         lines = [placed_at(s, at) for s in [*start, *rest]]
         last: list[ast.stmt] = []
@@ -123,15 +163,29 @@ class _Writer:
 
     def _may_stand_here(self, node: ast.FunctionDef, function: FunctionType) -> bool:
         """Whether the function's statements mean the same in the region."""
-        if node.decorator_list or any(isinstance(n, _OTHER) for s in node.body for n in ast.walk(s)):
+        inside = [n for s in node.body for n in ast.walk(s)]
+        if node.decorator_list or any(isinstance(n, _OTHER) for n in inside):
             return False
-        own = naming.bound(node.body) | {*naming.parameters(node)}
-        if naming.stored_into(node.body) or node.name in naming.loaded(node.body):
+        if any(isinstance(n, ast.Global) and n not in node.body for n in inside):
+            return False
+        shared = _globals_in(node)
+        made, given = naming.bound(node.body) - shared, {*naming.parameters(node)}
+        own = made | given
+        if naming.stored_into(node.body) - (made - given) or node.name in naming.loaded(node.body):
+            return False
+        if shared and not (
+            self.visit.at_top and function.__globals__ is self.visit.around and shared <= self.visit.after.keys()
+        ):
             return False
         free = naming.loaded(node.body) - own
         missing = object()
-        outside = {n: function.__globals__.get(n, getattr(builtins, n, missing)) for n in free}
+        outside = {n: function.__globals__.get(n, getattr(builtins, n, missing)) for n in free - shared}
         return not any(n in self.bound or self.visit.live.get(n, v) is not v for n, v in outside.items())
+
+
+def _globals_in(node: ast.FunctionDef) -> set[str]:
+    """The names that a function binds as the cells' own."""
+    return {n for s in node.body if isinstance(s, ast.Global) for n in s.names}
 
 
 def given_to(node: ast.FunctionDef, call: ast.Call) -> dict[str, ast.expr] | None:
@@ -145,19 +199,26 @@ def given_to(node: ast.FunctionDef, call: ast.Call) -> dict[str, ast.expr] | Non
     return {n: found[n] for n in names} if found.keys() == {*names} else None
 
 
-def _last_value(body: list[ast.stmt]) -> tuple[list[ast.stmt], ast.expr] | None:
-    """The statements of a function before its result, and the result; an `if` that returns right before the end chooses between two."""
+def _last_value(body: list[ast.stmt], name: str) -> tuple[list[ast.stmt], ast.expr] | None:
+    """The statements of a function before its result, and the result; an `if` that returns right before the end chooses between two, and gets the name
+    where these are tuples."""
     *first, last = body
     if not isinstance(last, ast.Return) or last.value is None:
         return None
-    value = last.value
-    while first:
-        match first[-1]:
-            case ast.If(test=test, body=[ast.Return(value=ast.expr() as early)], orelse=[]):
+    value, choices = last.value, list[ast.stmt]()
+    while first and not choices:
+        match first[-1], value:
+            case ast.If(test=test, body=[ast.Return(value=ast.Tuple(elts=a))], orelse=[]), ast.Tuple(elts=b) if len(
+                a
+            ) == len(b):
+                chosen = ast.Name(name, ast.Load())
+                value = ast.Tuple([ast.IfExp(chosen, x, y) for x, y in zip(a, b, strict=True)], ast.Load())
+                choices = [ast.Assign([ast.Name(name, ast.Store())], test)]
+            case ast.If(test=test, body=[ast.Return(value=ast.expr() as early)], orelse=[]), _:
                 value = ast.IfExp(test, early, value)
-                first.pop()
             case _:
                 break
+        first.pop()
     if any(isinstance(n, ast.Return) for s in first for n in ast.walk(s)):
         return None
-    return first, value
+    return [*first, *choices], value

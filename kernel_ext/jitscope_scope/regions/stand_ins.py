@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from . import growing, naming, paths
+from .answers import CannotCompile
 from .functions import Definitions
 from .homes import is_number
 from .parts import EditText, placed_at, visited
@@ -35,6 +36,8 @@ class StandIns:
     """How many lines before it the call stands inside of."""
     draws: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     """Rows of random numbers that are drawn before: of which generator, and for which line."""
+    inlined: frozenset[str] = frozenset()
+    """Names of functions whose statements stand in the place of their calls."""
 
     def whole(self, edit: EditText) -> EditText:
         """The edit with what stands before and after it."""
@@ -45,7 +48,17 @@ class StandIns:
             call=(*self.before, *edit.call, *self.after),
             reads=reads,
             draws=tuple(k for _, k in self.draws.values()),
+            inlined=edit.inlined | self.inlined,
         )
+
+    def of_calls(self, reason: CannotCompile, definitions: Definitions) -> CannotCompile:
+        """The reason, with the function whose statements it is of."""
+        said = reason.cut.note.split("`")[1:2]
+        texts = {d.name: ast.unparse(d) for d in definitions.values() if d.name in self.inlined}
+        of = next((n for n, text in texts.items() if said and said[0] in text), None)
+        if of is None or reason.cut.note.endswith(")"):
+            return reason
+        return CannotCompile(reason.cut.line, reason.cut.why, f"{reason.cut.note} (in `{of}`)", reason.of, reason.runs)
 
     def around(self, call: tuple[str, ...]) -> tuple[str, ...]:
         """The call with what stands before and after it."""

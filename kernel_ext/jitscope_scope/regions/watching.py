@@ -55,6 +55,8 @@ class Visit:
     """Those of them that are variables of the function that the region stands in: what it binds, the functions see."""
     own: frozenset[str] = frozenset()
     """Names of variables of the function that the region stands in."""
+    at_top: bool = False
+    """Whether the names that the region binds are the cells' own."""
     handed: frozenset[str] = frozenset()
     """Names of whole numbers that are handed to the compiled function in any case: they are others in each call."""
     held: Mapping[str, tuple[int, int]] = field(default_factory=dict)

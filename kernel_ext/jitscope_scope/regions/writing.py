@@ -55,7 +55,12 @@ def written(body: naming.Statements, visit: Visit, live: set[str], name: str, de
     """The region as a function of what it reads. `visit` has the values at its start and end, `live` the names read afterwards.
     Raises CannotCompile with the line that has no compiled form."""
     found = without_draws(body, visit, definitions)
-    edit = _written(found.body, found.visit, live | naming.bound(found.body) - naming.bound(body), name, definitions)
+    try:
+        edit = _written(
+            found.body, found.visit, live | naming.bound(found.body) - naming.bound(body), name, definitions
+        )
+    except CannotCompile as reason:
+        raise found.of_calls(reason, definitions) from None
     return found.whole(edit)
 
 

@@ -111,4 +111,53 @@ r, k, total = 1.0, 2, 0.0
 for radius, k in spirals(9, 0.5):
     total = total * r + radius * k
     r = 0.99 * r
+=== draws in a function that returns early, in its loop, and in a helper
+S = np.array([[2.0, 0.3], [0.3, 1.0]]); q = np.zeros(2); taken = 0; chain = np.zeros((20, 2))
+def noise(scale):
+    return scale * rng.normal(size=2)
+def moved(q, eps, n):
+    p = noise(1.0)
+    old, q0 = p, q.copy()
+    for i in range(n):
+        p = p - eps * (S @ q) + 0.01 * rng.normal()
+        q = q + eps * p
+    if rng.random() < np.exp(0.5 * (q0 @ S @ q0 + old @ old - q @ S @ q - p @ p)):
+        return q, True
+    return q0, False
+---
+for k in range(20):
+    q, ok = moved(q, 0.1, 5)
+    taken += ok
+    chain[k] = q
+=== draws in a function that fills an array of its own
+total = np.zeros(9)
+def path(n):
+    w = np.zeros(n)
+    w[0] = rng.normal()
+    for i in range(1, n):
+        w[i] = 0.9 * w[i - 1] + rng.normal()
+    return w
+---
+for k in range(12):
+    total = total + path(9)
+=== functions that count their calls, under a branch and in loops of others
+calls = above = 0; x = rng.normal(size=4)
+def f(v):
+    global calls, above
+    calls += 1
+    if v.sum() > 0:
+        above += 1
+    return np.tanh(v) - 0.1
+def slope(v):
+    g = np.zeros_like(v)
+    for i in range(len(v)):
+        e = np.zeros_like(v)
+        e[i] = 1e-3
+        g[i] = (f(v + e) - f(v - e)).sum() / 2e-3
+    return g
+---
+for k in range(15):
+    x = 0.9 * x + 0.1 * slope(x)
+    if k % 3 == 0:
+        x = x + f(0.5 * x)
 """)

@@ -226,13 +226,6 @@ shared = rng.normal(size=3); a, b = Layer(shared), Layer(shared)
 ---
 for k in range(9):
     a.w -= 0.1 * b.w
-=== a draw in a function of jitscope's arrays -> random @ 2
-import jitscope.numpy as jnp
-def noisy(x): return x + np.random.randn()
-x = jnp.ones(3)
----
-for k in range(5):
-    x = noisy(x)
 === a function that reads what the loop binds -> effect
 import jitscope, jitscope.numpy as jnp
 w = jnp.ones(3)
@@ -267,16 +260,6 @@ y = np.ones(3)
 ---
 for k in range(5):
     y = f(y)
-=== a function with a global -> effect @ 2
-count = 0
-def g(x):
-    global count
-    count += 1
-    return x * 2
-y = np.ones(3)
----
-for k in range(5):
-    y = g(y)
 === one array given twice to a function that stores into it -> effect @ 2
 def smooth(to, of):
     for i in range(1, 9):
@@ -589,4 +572,14 @@ decide = made(0.1, 0.02)
 ---
 for i in range(3000):
     fast, slow, held[i] = decide(fast, slow, price[i])
+=== a count that is read beside the call that counts -> effect
+calls = 0; x = 0.1
+def f(v):
+    global calls
+    if v > 100:
+        calls += 1
+    return 0.5 * v + 1
+---
+for k in range(30):
+    x = calls + f(x)
 """)
