@@ -53,7 +53,7 @@ def questions(file: str, version: str, again: bool, only_part: bool) -> Iterator
     if version == recorded.RECORDED:
         there |= table.kept.keys() & recorded.kept(file).keys()
     for members in table.sections.values():
-        missing = [name for name in members if name not in there]
+        missing = [name for name in members if name not in there and not (only_part and not table.sample(name))]
         size = len(members) if isinstance(table, tables.Expressions) and table.compiled else TOGETHER
         yield from ((file, tuple(missing[at : at + size])) for at in range(0, len(missing), size))
 

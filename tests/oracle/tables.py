@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from tests.extent import ALL
 from tests.oracle import letters, recorded
 from tests.oracle.answers import NEEDS_VALUES, error_types
 from tests.oracle.library import Library
@@ -31,6 +32,8 @@ class Table:
     """Name → the data that are right here, where JAX has others."""
     kept: dict[str, str]
     """Name → why git keeps the answer, and JAX is not asked again."""
+    sample: Callable[[str], bool]
+    """Whether `make test` asks and compares a case; `test-all` has all."""
     optimized: bool
     """Whether the last digits need XLA's optimisations, which round fewer intermediate results."""
 
@@ -61,7 +64,8 @@ class Table:
 
     def compared(self, names: Iterable[str]) -> list[str]:
         """Those of the questions whose answers are there and compared."""
-        return [name for name in names if name not in self.different and (name in self.recorded or name in self.ours)]
+        there = (name for name in names if name not in self.different and (name in self.recorded or name in self.ours))
+        return [name for name in there if ALL or self.sample(name)]
 
     def unlike(self, answers: dict[str, Result]) -> list[str]:
         """In what answers differ from JAX's."""
@@ -93,6 +97,7 @@ class Expressions(Table):
                     self.different[expr] = reason
         self.sections = {heading: lines for heading, lines in self.sections.items() if lines}
         self.optimized = "optimized" in self.options
+        self.sample = lambda name: True
 
     def tolerance(self, name: str) -> float:
         return float(self.options.get("tolerance", TOLERANCE))
@@ -137,7 +142,7 @@ def _together(o: Library, exprs: Iterable[str], scope: dict[str, Any], given: di
 class Programs(Table):
     """A module with CASES: functions of a Library, by name; and, if it needs them, WIDE (names asked with 64 bits), DIFFERENT (name →
     why it is not compared), OURS (name → other data than JAX's), KEPT (name → why git keeps the answer), ANY_WEAKNESS (names whose weak types are not compared),
-    tolerance(name), section(name), OPTIMIZED."""
+    tolerance(name), section(name), sample(name) (whether `make test` has it), OPTIMIZED."""
 
     def __init__(self, name: str):
         super().__init__(name)
@@ -147,6 +152,7 @@ class Programs(Table):
         self.different, self.ours, self.kept = get("DIFFERENT", {}), get("OURS", {}), get("KEPT", {})
         self.wide, self.any_weakness = set(get("WIDE", ())), get("ANY_WEAKNESS", ())
         self.optimized = get("OPTIMIZED", False)
+        self.sample = get("sample", lambda name: True)
         self.tolerance = get("tolerance", lambda name: 5 * TOLERANCE)
         self.sections = {}
         for case in self.cases:
