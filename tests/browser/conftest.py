@@ -52,7 +52,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_runtest_makereport(item: pytest.Item):
     report = yield
     if report.failed and isinstance(item, pytest.Function):
-        having_pages = (item.funcargs.get(name) for name in ("bare", "lab_of_file"))
+        having_pages = (item.funcargs.get(name) for name in ("page_of_file", "lab_of_file"))
         page = item.funcargs.get("page") or next((one.page for one in having_pages if one is not None), None)
         if isinstance(page, Page) and not page.is_closed():
             SCREENSHOTS.mkdir(exist_ok=True)

@@ -5,17 +5,10 @@ A training step of equinox's is compiled by jax itself, in the environment of `m
 
 from __future__ import annotations
 
-import functools
-import json
-import os
 import re
-import subprocess
-import tempfile
 from collections import Counter
 from collections.abc import Callable
 from importlib import import_module
-from pathlib import Path
-from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 import pytest
@@ -27,76 +20,17 @@ from jitscope_widgets.quantities import percent, seconds, size
 from jitscope_widgets.views.reasons import MEANING
 from tests.browser.audit import assert_readable
 from tests.browser.bare import Bare
+from tests.browser.conftest import Watched
 from tests.browser.view import TABS, View
-from tests.extent import ALL, UNOPTIMIZED, flags, full
+from tests.extent import full
 from tests.programs import ablation
 from tests.programs.rows import row_of
+from tests.programs.told import ROOT, WATCHED, Document, Told, asked_of, in_jax
 from tests.scope.xla_text import Line, Program
 
 
 pytestmark = pytest.mark.long
-Document = dict[str, Any]
 MOST_CLICKS = 2
-ROOT = Path(__file__).parents[2]
-JAX = ROOT / ".venv-watch"
-WATCHED = ("eqx_unet", "linen_gpt", "nnx_resnet")
-
-
-class Told(TypedDict):
-    """What is known of a program by other means."""
-
-    text: str
-    """The optimised program, as XLA writes it."""
-    arguments: int
-    """Bytes."""
-    memory: dict[str, int]
-    """Bytes that XLA sets aside (`memory_analysis`): argument, output, temp."""
-    seconds: NotRequired[dict[str, float]]
-    """What jax's own events say that tracing, lowering and compiling took."""
-    finite: bool
-    """Each number of the results."""
-
-
-@functools.cache
-def asked_of(name: str) -> tuple[Document, Told]:
-    """The compilation of a program with what was measured of it, and what it is by other means."""
-    return by_jax(name) if name in WATCHED else by_us(name)
-
-
-def by_jax(name: str) -> tuple[Document, Told]:
-    found = in_jax(name)
-    return found["document"], found["jax"]
-
-
-def in_jax(name: str, *what: str) -> Document:
-    """What `tests.programs.watched.documents` finds in a process that has jax."""
-    if not (JAX / ".installed").exists():
-        pytest.skip("jax and its libraries are not installed: `make .venv-watch/.installed` does it")
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "document.json"
-        command = [JAX / "bin" / "python", "-m", "tests.programs.watched.documents", name, file, *what]
-        compiled = os.environ if ALL else os.environ | flags(**UNOPTIMIZED)
-        ran = subprocess.run(command, cwd=ROOT, env=compiled, capture_output=True, text=True, check=False)
-        assert ran.returncode == 0, ran.stderr[-4000:]
-        return json.loads(file.read_text())
-
-
-def by_us(name: str) -> tuple[Document, Told]:
-    module = import_module(f"tests.programs.{name}")
-    args = jx.tree.map(jx.numpy.asarray, module.arguments())
-    row = row_of(module.program, *args)
-    found = {which: observe.look(row, which) for which in ("memory", "values", "reasons")}
-    found["profile"] = observe.look(row, "profile", limit=0.5)
-    results = jx.tree.leaves(jx.jit(module.program)(*args))
-    compiled = jx.jit(module.program).lower(*args).compile()
-    stats = compiled.memory_analysis()
-    told: Told = {
-        "text": compiled.as_text(),
-        "memory": {kind: getattr(stats, f"{kind}_size_in_bytes") for kind in ("argument", "output", "temp")},
-        "arguments": sum(leaf.nbytes for leaf in jx.tree.leaves(args)),
-        "finite": all(bool(np.isfinite(np.asarray(leaf)).all()) for leaf in results),
-    }
-    return {**observe.compilation_document(row), "instruments": found}, told
 
 
 class Asked:
@@ -104,8 +38,12 @@ class Asked:
 
     def __init__(self, bare: Bare, document: Document, told: Told):
         self.view = View(bare.show(document).element)
-        self.view.open_graph()
         self.document, self.told = document, told
+
+    def begin(self) -> None:
+        """The graph is shown, and nothing selected."""
+        self.view.open("graph")
+        self.view.select(None)
         self.clicks = 0
 
     def click(self, element: Locator) -> None:
@@ -480,11 +418,29 @@ ASKED = [
 """Each question of each program; at `make test` of one, in turn of one that jax compiled and of two of ours."""
 
 
+@pytest.fixture(scope="module")
+def view_of(page_of_file: Watched) -> Callable[[str], Asked]:
+    """One view for the questions of a program: a new one takes longer than an answer."""
+    shown: dict[str, Asked] = {}
+
+    def view(name: str) -> Asked:
+        if name not in shown or not shown[name].view.element.count():
+            page_of_file.empty()
+            shown[name] = Asked(Bare(page_of_file.page, ROOT), *asked_of(name))
+        shown[name].begin()
+        return shown[name]
+
+    return view
+
+
 @pytest.mark.parametrize(("name", "question"), ASKED)
-def test_a_question_is_answered_in_two_clicks(bare: Bare, name: str, question: Callable[[Asked], None]) -> None:
-    asked = Asked(bare, *asked_of(name))
+def test_a_question_is_answered_in_two_clicks(
+    view_of: Callable[[str], Asked], page_of_file: Watched, name: str, question: Callable[[Asked], None]
+) -> None:
+    asked = view_of(name)
     question(asked)
     assert asked.clicks <= MOST_CLICKS
+    page_of_file.check()
 
 
 @pytest.mark.parametrize(

@@ -31,8 +31,8 @@ class UNet(eqx.Module):
     last: eqx.nn.Conv2d
 
     def __init__(self, key):
-        keys = iter(jax.random.split(key, 16))
-        sizes = [1, 8, 16, 32]
+        keys = iter(jax.random.split(key, 8))
+        sizes = [1, 8, 16]
         self.down = [Double(a, b, next(keys)) for a, b in pairwise(sizes)]
         self.rise = [eqx.nn.ConvTranspose2d(b, a, 2, 2, key=next(keys)) for a, b in pairwise(sizes[1:])]
         self.up = [Double(2 * a, a, next(keys)) for a in sizes[1:-1]]
