@@ -26,9 +26,10 @@ def test_one_nan_is_seen(shape: tuple[int, ...], dtype: str) -> None:
     x.flat[x.size // 2 + 1] = np.nan
     with jx.enable_x64():
         given = jnp.asarray(x).astype(dtype)
-        for axis in (None, *range(x.ndim)):
-            for name in ("max", "min"):
-                got = jx.jit(lambda x, name=name, axis=axis: getattr(jnp, name)(x, axis=axis))(given)
+        axes = (None, *range(x.ndim))
+        for name in ("max", "min"):
+            found = jx.jit(lambda x, name=name: [getattr(jnp, name)(x, axis=axis) for axis in axes])(given)
+            for axis, got in zip(axes, found, strict=True):
                 want = getattr(np, name)(np.asarray(given).astype(np.float64), axis=axis)
                 np.testing.assert_array_equal(np.asarray(got).astype(np.float64), want)
 
