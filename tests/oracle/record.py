@@ -32,7 +32,7 @@ from tests.oracle.results import encode
 QUICKLY = "--xla_backend_optimization_level=0 --xla_cpu_parallel_codegen_split_count=1"
 """XLA's options for programs of which only the values matter."""
 TOGETHER = 24
-"""So many programs of a table are asked by one process at a time."""
+"""So many programs of a table are asked by one process at a time: what they evaluate alike is compiled once."""
 Question = tuple[str, tuple[str, ...]]
 """A file, and the names of some functions or cases in it."""
 
@@ -52,9 +52,10 @@ def questions(file: str, version: str, again: bool, only_part: bool) -> Iterator
     there |= table.different.keys() - table.kept.keys()
     if version == recorded.RECORDED:
         there |= table.kept.keys() & recorded.kept(file).keys()
-    for members in table.sections.values():
+    whole = isinstance(table, tables.Expressions) and table.compiled
+    for members in table.sections.values() if whole else (table.names,):
         missing = [name for name in members if name not in there and not (only_part and not table.sample(name))]
-        size = len(members) if isinstance(table, tables.Expressions) and table.compiled else TOGETHER
+        size = len(members) if whole else TOGETHER
         yield from ((file, tuple(missing[at : at + size])) for at in range(0, len(missing), size))
 
 

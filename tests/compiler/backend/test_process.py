@@ -409,7 +409,7 @@ import jitscope as jx, jitscope.numpy as jnp
 def resident():
     return int(open("/proc/self/statm").read().split()[1]) * 4096 / 2**20
 
-def compile_many(first, count=25):
+def compile_many(first, count=16):
     for i in range(first, first + count):
         jx.jit(lambda x: jnp.sin(jnp.sin(x) * i + x.sum()) @ x)(jnp.arange(8.0))
 
