@@ -44,7 +44,7 @@ def profile(function, *args, **options):
     return document
 
 
-LAYERS = 6
+LAYERS = 3
 GIVEN = transformer.arguments(layers=LAYERS)
 
 
