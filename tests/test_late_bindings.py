@@ -58,9 +58,10 @@ def setters(tree: ast.Module) -> Iterator[str]:
         if not isinstance(function, ast.FunctionDef):
             continue
         given = {a.arg for a in function.args.args}
-        outer = {name for n in ast.walk(function) if isinstance(n, ast.Global) for name in n.names}
-        for node in ast.walk(function):
-            kept = any(isinstance(t, ast.Name) and t.id in outer for t in targets(node))
+        inside = list(ast.walk(function))
+        outer = {name for n in inside if isinstance(n, ast.Global) for name in n.names}
+        for node in inside:
+            kept = outer and any(isinstance(t, ast.Name) and t.id in outer for t in targets(node))
             if kept and isinstance(node, ast.Assign) and root(node.value) in given:
                 yield function.name
             if isinstance(node, ast.Call) and root(node.func) == "setattr" and root(node.args[0]) in own:

@@ -50,39 +50,48 @@ def files(folder: Path) -> list[Path]:
 
 
 @cache
-def imports(path: Path) -> list[tuple[str, bool]]:
-    """Absolute names of the modules a file imports, and whether the import stands inside a function."""
-    return list(_imports(path))
+def import_statements(path: Path) -> list[tuple[ast.Import | ast.ImportFrom, bool, bool]]:
+    """The imports of a file; whether each stands inside a function, and whether below `if TYPE_CHECKING:`."""
+    return list(_import_statements(ast.parse(path.read_text(encoding="utf-8")).body, False, False))
 
 
-def named_for_types(path: Path) -> list[str]:
-    """Absolute names of the modules that a file imports for its annotations alone."""
-    return [module for module, _ in _imports(path, for_types=True)]
+def _import_statements(body: list[ast.stmt], inside: bool, typing: bool) -> Iterator[tuple]:
+    for one in body:
+        if isinstance(one, (ast.Import, ast.ImportFrom)):
+            yield one, inside, typing
+            continue
+        within = inside or isinstance(one, FUNCTIONS)
+        for_types = typing or (isinstance(one, ast.If) and "TYPE_CHECKING" in ast.dump(one.test))
+        for part in ("body", "orelse", "handlers", "cases", "finalbody"):
+            yield from _import_statements(getattr(one, part, []), within, for_types)
 
 
-def _imports(path: Path, for_types: bool = False) -> Iterator[tuple[str, bool]]:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    package = package_of(path)
-    inside = {id(n) for f in ast.walk(tree) if isinstance(f, FUNCTIONS) for n in ast.walk(f)}
-    typing = typing_only(tree)
-    for node in ast.walk(tree):
-        if (id(node) in typing) != for_types:
+@cache
+def imports(path: Path, for_types: bool = False) -> list[tuple[str, bool]]:
+    """Absolute names of the modules a file imports, and whether the import stands inside a function. `for_types`: those that it
+    imports for its annotations alone, in place of the others."""
+    return list(_imports(path, for_types))
+
+
+def _imports(path: Path, for_types: bool) -> Iterator[tuple[str, bool]]:
+    for node, inside, typing in import_statements(path):
+        if typing != for_types:
             continue
         if isinstance(node, ast.Import):
-            yield from ((alias.name, id(node) in inside) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            base = package[: len(package) - node.level + 1] if node.level else []
-            module = ".".join([*base, *([node.module] if node.module else [])])
-            for alias in node.names:
-                yield (f"{module}.{alias.name}" if not node.module else module), id(node) in inside
-                if node.module in (None, "ops") or module.endswith(".ops"):
-                    yield f"{module}.{alias.name}", id(node) in inside
+            yield from ((alias.name, inside) for alias in node.names)
+            continue
+        module = absolute(node, path)
+        for alias in node.names:
+            yield (f"{module}.{alias.name}" if not node.module else module), inside
+            if node.module in (None, "ops") or module.endswith(".ops"):
+                yield f"{module}.{alias.name}", inside
 
 
-def typing_only(tree: ast.Module) -> set[int]:
-    """What stands below `if TYPE_CHECKING:`."""
-    blocks = (i for i in ast.walk(tree) if isinstance(i, ast.If) and "TYPE_CHECKING" in ast.dump(i.test))
-    return {id(n) for block in blocks for n in ast.walk(block)}
+def absolute(node: ast.ImportFrom, path: Path) -> str:
+    """The module from which a file imports."""
+    package = package_of(path)
+    base = package[: len(package) - node.level + 1] if node.level else []
+    return ".".join([*base, *([node.module] if node.module else [])])
 
 
 def package_of(path: Path) -> list[str]:
@@ -124,7 +133,7 @@ def test_the_scope_imports_one_way() -> None:
         if root == "jitscope_scope":
             assert SCOPE_LAYERS.index(rest[0]) <= SCOPE_LAYERS.index(own), f"{path} imports {module}"
     for path in files(SCOPE):
-        for module in named_for_types(path):
+        for module, _ in imports(path, for_types=True):
             assert not module.startswith("jitscope_kernel"), f"{path} names {module}, which stands above it"
             allowed = not module.startswith("jitscope_widgets") or module.startswith("jitscope_widgets.documents")
             assert allowed, f"{path} names {module}: of widgets, documents alone"
@@ -202,20 +211,15 @@ def modules_imported(path: Path) -> list[tuple[str, bool]]:
 
 
 def _modules_imported(path: Path) -> Iterator[tuple[str, bool]]:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    package = package_of(path)
-    late = {id(n) for f in ast.walk(tree) if isinstance(f, FUNCTIONS) for n in ast.walk(f)}
-    typing = typing_only(tree)
-    for node in ast.walk(tree):
+    for node, inside, typing in import_statements(path):
         names = []
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and id(node) not in typing:
-            base = package[: len(package) - node.level + 1] if node.level else []
-            module = ".".join([*base, *([node.module] if node.module else [])])
+        elif not typing:
+            module = absolute(node, path)
             for alias in node.names:
                 names.append(f"{module}.{alias.name}" if is_module(f"{module}.{alias.name}") else module)
-        yield from ((name, id(node) in late) for name in names if is_module(name) and name != module_of(path))
+        yield from ((name, inside) for name in names if is_module(name) and name != module_of(path))
 
 
 def module_of(path: Path) -> str:
@@ -223,6 +227,7 @@ def module_of(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
+@cache
 def is_module(name: str) -> bool:
     path = COMPILER.parent.joinpath(*name.split("."))
     return name.startswith("jitscope.") and (path.with_suffix(".py").is_file() or (path / "__init__.py").is_file())

@@ -58,19 +58,8 @@ def installed(distributions: Path) -> Path:
     """A folder with the contents of the wheel, as pip lays them out."""
     (path,) = distributions.glob("*.whl")
     target = distributions / "site"
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--no-deps",
-        "--no-index",
-        "--target",
-        str(target),
-        str(path),
-    ]
-    subprocess.run(command, check=True)
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-compile", "--no-deps", "--no-index"]
+    subprocess.run([*command, "--target", str(target), str(path)], check=True)
     return target
 
 
