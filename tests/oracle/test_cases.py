@@ -1,19 +1,27 @@
-"""Single questions as JAX answers them (README.md says how they are written and recorded)."""
+"""Single questions as JAX answers them (README.md says how they are written and recorded). Those of which the last digits need XLA's
+optimisations are compiled with them."""
 
 from __future__ import annotations
 
 import pytest
+from _pytest.mark import ParameterSet
 
-from tests.extent import ALL
+from tests.extent import ALL, as_users
 from tests.oracle import part, recorded, tables, there
 from tests.oracle.library import Library
 
 
 LIBRARY = Library("jitscope")
-SECTIONS = [(t.name, section) for t in tables.tables() if not t.optimized for section in t.sections]
 
 
-@pytest.mark.parametrize(("name", "section"), SECTIONS, ids=[f"{n}-{s}" for n, s in SECTIONS])
+def of(table: tables.Table, *section: str) -> ParameterSet:
+    """A table, or a section of it, compiled as its last digits need."""
+    return pytest.param(table.name, *section, id="-".join([table.name, *section]), marks=[as_users] * table.optimized)
+
+
+@pytest.mark.parametrize(
+    ("name", "section"), [of(table, section) for table in tables.tables() for section in table.sections]
+)
 def test_cases(name: str, section: str) -> None:
     table = tables.table(name)
     if not table.compared(table.sections[section]) and not table.different.keys() >= {*table.sections[section]}:
@@ -22,7 +30,7 @@ def test_cases(name: str, section: str) -> None:
     assert not faults, "\n".join([f"{len(faults)} faults", *faults[:30]])
 
 
-COMPILED = [t.name for t in tables.tables() if isinstance(t, tables.Expressions) and t.compiled and not t.optimized]
+COMPILED = [of(t) for t in tables.tables() if isinstance(t, tables.Expressions) and (t.compiled or t.optimized)]
 
 
 @pytest.mark.parametrize("name", COMPILED)
