@@ -76,7 +76,6 @@ _OPTIMIZED = {
     "compiler/transforms": "generated",
     "compiler/xla": "cpu_tuning",
     "kernel_ext": "profile tuning",
-    "oracle": "optimized_cases",
     "scope/observe": "comparing kernel_shares kernel_times machine profile",
     "scope/tune": "deciding space tuning",
 }
@@ -208,6 +207,7 @@ _ONE_IN = {
     "scope/advise/test_check": "test_a_run_finds_what_is_due_and_edits_mend_it:2",
     "scope/advise/test_nans": "test_the_place_in_loops_branches_and_rules:2",
     "scope/advise/test_why": "test_an_example_steps_on_it_and_what_to_write_instead_does_not:2",
+    "scope/observe/test_odd_programs": "test_every_instrument_says_something_or_why_not:2",
     "scope/regions/test_programs": "test_edits_keep_the_program:4",
     "widgets/test_without_jaxlib": "test_a_saved_document_is_shown_without_a_compiler:3",
     "scope/advise/test_repair": "test_each_kind_is_offered_and_runs:2 test_masks_are_offered_for_arrays_of_their_own_rank:3",

@@ -15,6 +15,7 @@ from jitscope.core.errors import Unavailable
 from jitscope.xla import cpu_tuning
 from tests.compiler.disk_folders import pinned
 from tests.compiler.programs import in_new_process
+from tests.extent import full
 
 
 RULE, NAME = cpu_tuning.CONVOLUTIONS_BY_ELEMENTS, "convolutions by elements"
@@ -86,6 +87,7 @@ def test_what_is_faster_is_found_taken_and_gives_the_same(without_rule) -> None:
     assert row.tuned == ""
 
 
+@full
 @pytest.mark.skipif(not RULE.holds(), reason="the rule holds with releases it was measured with")
 def test_a_rule_that_helps_is_not_turned_round() -> None:
     found = jx.tune(depthwise, seconds=SECONDS)(*X)
