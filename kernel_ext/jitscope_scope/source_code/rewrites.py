@@ -31,8 +31,7 @@ from .slice_length import length_of
 
 class Rewrite(NamedTuple):
     """What to write in place of `node`. It is `whole` if it is code that can stand there as it is; else it says in words what to write.
-    It is `sure` if it
-    does what was meant whatever the ranks, dtypes and containers are that the code does not tell. It means the same as before only
+    It is `sure` if it does what was meant whatever the ranks, dtypes and containers are that the code does not tell. It means the same as before only
     where the expressions of `of_one_rank` have as many axes as each other, an integer standing for itself. `note` goes on in words.
     `differs` says where it may give other values than what was written would; "" where it gives the same. `choices` are the expressions between which `condition` chooses."""
 
@@ -84,10 +83,10 @@ def _truth(path: list[ast.AST]) -> Rewrite | None:
     inner = None
     for node in path:
         match node:
-            case ast.Call(func=ast.Name(id="bool"), args=[_], keywords=[]) if _is_condition(node, path):
-                continue
             case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in _OF_TRUTH and args:
                 sure = name == "bool" or len(args) > 1 or isinstance(args[0], _ELEMENTS) or _is_truth(args[0])
+                if name in _TRUTHS and sure and _is_condition(node, path):
+                    continue  # its truth is asked for in turn
                 return Rewrite(node, _OF_TRUTH[name](args), sure=sure)
             case ast.If(test=test) | ast.IfExp(test=test) if (node is path[0] or within(path[0], test)) and (
                 name := _recursive(node, path)
@@ -124,9 +123,10 @@ _OF_TWO = {"max": "maximum", "min": "minimum"}
 
 
 def _is_condition(node: ast.AST, path: list[ast.AST]) -> bool:
-    """Whether a node is the condition of the statement or expression around it."""
+    """Whether the statement or expression around a node asks for its truth."""
     around = next((outer for inner, outer in itertools.pairwise(path) if inner is node), None)
-    return isinstance(around, ast.If | ast.IfExp | ast.While) and around.test is node
+    inverted = isinstance(around, ast.UnaryOp) and isinstance(around.op, ast.Not)
+    return getattr(around, "test", None) is node or isinstance(around, ast.BoolOp) or inverted
 
 
 def _recursive(node: ast.AST, path: list[ast.AST]) -> str:
@@ -188,6 +188,10 @@ _OF_TRUTH: dict[str, Callable[[list[ast.expr]], str]] = {
 }
 
 
+_TRUTHS = ("any", "all", "bool")
+"""Those that give a truth."""
+
+
 def _extreme(two: str, all_of: str, args: list[ast.expr]) -> str:
     if len(args) == 1:
         return f"jnp.{all_of}({_as_array(args[0])})"
@@ -235,8 +239,8 @@ def condition(node: ast.AST) -> str:
             return functools.reduce(lambda one, two: f"jnp.{name}({one}, {two})", map(condition, values))
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             return f"~{_operand(operand)}" if _is_truth(operand) else f"jnp.logical_not({condition(operand)})"
-        case ast.Call(func=ast.Name(id="bool"), args=[value], keywords=[]):
-            return _OF_TRUTH["bool"]([value])
+        case ast.Call(func=ast.Name(id=name), args=[value], keywords=[]) if name in _TRUTHS:
+            return _OF_TRUTH[name]([value])
         case ast.Compare(left=left, ops=[ast.In()], comparators=[right]):
             return f"({_as_array(right)} == {ast.unparse(left)}).any()"
         case ast.Compare(left=left, ops=[ast.NotIn()], comparators=[right]):

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...source_code.tree import Function
+from .decided import Known
 from .functions import TracedFunction
 from .values import Kind
 
@@ -34,6 +35,8 @@ class Region:
     traced: TracedFunction | None
     depth: int = 0
     outer: frozenset[str] = frozenset()
+    known: Known = field(default_factory=dict)
+    """What is known of names before anything runs."""
 
     @property
     def abstract(self) -> bool:

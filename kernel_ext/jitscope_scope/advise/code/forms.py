@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 
+from ...source_code.text import Code
+
 
 def is_container(node: ast.expr) -> bool:
     match node:
@@ -54,6 +56,13 @@ def excludes(test: ast.expr) -> bool:
     return False
 
 
+def is_shape(node: ast.expr, code: Code) -> bool:
+    """Whether it is a container by its form, or a shape."""
+    if isinstance(node, ast.Call):
+        return code.dotted(node.func) in ("jax.numpy.shape", "numpy.shape")
+    return isinstance(node, ast.Tuple | ast.List | ast.Dict | ast.Set) or getattr(node, "attr", "") == "shape"
+
+
 def cuts_axes(index: ast.expr) -> bool:
     """Whether only arrays can be indexed so: `x[:, 1]`."""
     return isinstance(index, ast.Tuple) and any(isinstance(one, ast.Slice) for one in index.elts)
@@ -61,16 +70,16 @@ def cuts_axes(index: ast.expr) -> bool:
 
 def is_apart(item: ast.withitem) -> bool:
     """Whether `with` begins a block that runs at once, or whose error is expected."""
-    return _entered(item) == "ensure_compile_time_eval" or expects_error(item)
+    return last_name(item.context_expr) in ("ensure_compile_time_eval", "eval_context") or expects_error(item)
 
 
 def expects_error(item: ast.withitem) -> bool:
-    """Whether `with` begins a block whose error is expected."""
-    return _entered(item) in ("raises", "assertRaises", "assertRaisesRegex", "suppress")
+    """Whether `with` begins a block whose error, or whose warning, is what a test is about."""
+    name = last_name(item.context_expr)
+    return name in ("raises", "warns", "suppress") or name.startswith("assert")
 
 
-def _entered(item: ast.withitem) -> str:
-    """The last name of what `with` enters."""
-    call = item.context_expr
-    name = call.func if isinstance(call, ast.Call) else call
+def last_name(node: ast.expr) -> str:
+    """`raises` of `pytest.raises(TypeError)`; "" of what has no name."""
+    name = node.func if isinstance(node, ast.Call) else node
     return name.attr if isinstance(name, ast.Attribute) else getattr(name, "id", "")

@@ -1,38 +1,63 @@
-"""Traced functions that a program writes to see them fail: `with pytest.raises(TypeError): jax.jit(f)(x)`."""
+"""Code that a program writes to see it fail: `with pytest.raises(TypeError): jax.jit(f)(x)`."""
 
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Iterator
 
+from ...source_code.edits import Span
 from ...source_code.text import Code
 from ...source_code.tree import below
-from .forms import expects_error
+from .forms import expects_error, last_name
 from .functions import TracedFunction
 
 
-def is_to_fail(traced: TracedFunction, code: Code) -> bool:
-    """Whether a function is traced, or all that the program does with it stands, where an error is expected."""
-    if not any(expects_error(item) for node in code.of(ast.With) for item in node.items):
-        return False
-    if _is_within(traced.site, code):
-        return True
-    uses = list(_uses(traced, code))
-    return bool(uses) and all(_is_within(one, code) for one in uses)
+class Failures:
+    """Where a program expects an error."""
+
+    def __init__(self, code: Code) -> None:
+        self.code = code
+        blocks = [node for node in code.of(ast.With) if any(map(expects_error, node.items))]
+        self._places = {*blocks, *filter(_calls_what_fails, code.of(ast.Call))}
+        self._reads: dict[str, list[ast.Name]] = defaultdict(list)
+        for node in code.of(ast.Name) if self._places else ():
+            if isinstance(node.ctx, ast.Load):
+                self._reads[node.id].append(node)
+
+    def has(self, node: ast.AST) -> bool:
+        """Whether a node stands where an error is expected."""
+        return bool(self._places) and any(one in self._places for one in self.code.around(node))
+
+    def meet(self, span: Span) -> bool:
+        """The same of a stretch of the code."""
+        return any(self.code.span(one).meets(span) for one in self._places)
+
+    def are_of(self, traced: TracedFunction) -> bool:
+        """Whether a function is traced, or all that the program does with it stands, where an error is expected."""
+        if not self._places or self.has(traced.site):
+            return bool(self._places)
+        uses = list(self._uses(traced))
+        return bool(uses) and all(map(self.has, uses))
+
+    def _uses(self, traced: TracedFunction) -> Iterator[ast.Name]:
+        """Where the names of a function, and of what was made of it, are read."""
+        code, function = self.code, traced.function
+        statement = code.statement_around(traced.site)
+        own = set(below(statement)) if isinstance(statement, ast.Assign) else set()
+        names = {(function.name, code.scopes.of(function))} if not isinstance(function, ast.Lambda) else set()
+        if isinstance(statement, ast.Assign):
+            names |= {(one.id, code.scopes.of(one)) for one in statement.targets if isinstance(one, ast.Name)}
+        for name, scope in names:
+            for node in self._reads[name]:
+                if node not in own and code.scopes.binding(name, node) is scope:
+                    yield node
 
 
-def _is_within(node: ast.AST, code: Code) -> bool:
-    return any(isinstance(one, ast.With) and any(map(expects_error, one.items)) for one in code.around(node))
+_FAILING = {"raises": 2, "assertRaises": 2, "assertRaisesRegex": 3}
+"""What is given a function that is to fail, with how many arguments before it and with it."""
 
 
-def _uses(traced: TracedFunction, code: Code) -> Iterator[ast.Name]:
-    """Where the names of a function, and of what was made of it, are read."""
-    statement, function = code.statement_around(traced.site), traced.function
-    own = set(below(statement)) if isinstance(statement, ast.Assign) else set()
-    names = {(function.name, code.scopes.of(function))} if not isinstance(function, ast.Lambda) else set()
-    if isinstance(statement, ast.Assign):
-        names |= {(one.id, code.scopes.of(one)) for one in statement.targets if isinstance(one, ast.Name)}
-    for node in code.of(ast.Name):
-        if isinstance(node.ctx, ast.Load) and node not in own:
-            if any(node.id == name and code.scopes.binding(name, node) is scope for name, scope in names):
-                yield node
+def _calls_what_fails(call: ast.Call) -> bool:
+    """`self.assertRaisesRegex(TypeError, "…", lambda: jax.jit(f)(x))`."""
+    return 0 < _FAILING.get(last_name(call), 0) <= len(call.args)

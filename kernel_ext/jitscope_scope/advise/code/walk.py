@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -16,10 +16,11 @@ from ...source_code.parameters import default_values, parameters, positional
 from ...source_code.text import Code
 from ...source_code.tree import Function, below
 from . import forms, values
+from .decided import decision, given_constants, never_none
 from .events import Event, Region
 from .functions import Functions, TracedFunction
 from .holders import Holders
-from .raising import is_to_fail
+from .raising import Failures
 from .values import Kind, joined
 
 
@@ -37,6 +38,7 @@ class Walk:
         self.sequences: dict[str, ast.expr] = {}
         """Names of the module that hold lists, tuples and dicts, with what makes these."""
         self.holders = Holders(code, self.functions)
+        self.failures = Failures(code)
         self.conditions: list[ast.expr] = []
         """The tests of values that no trace knows less of than the program does, under which the walk stands, of callers as well."""
         self.with_arrays: list[ast.Call] = []
@@ -63,7 +65,7 @@ class Walk:
                 plain = dict.fromkeys(parameters(node), Kind.UNKNOWN)
                 self._function(node, plain, Region(node, None))
         for one in sorted(self.functions.traced, key=lambda one: bool(one.unsure)):
-            if not is_to_fail(one, self.code):
+            if not self.failures.are_of(one):
                 self.enter(one)
 
     def enter(self, traced: TracedFunction) -> None:
@@ -73,7 +75,8 @@ class Walk:
         if traced.sorts:
             kinds |= {n: Kind.TREE for n in kinds if n not in traced.bound and self._is_array(traced.function, n)}
         outer = frozenset() if traced.sorts else traced.static
-        self._function(traced.function, kinds, Region(traced.function, traced, 0, outer))
+        known = never_none(traced.site, self.code)
+        self._function(traced.function, kinds, Region(traced.function, traced, 0, outer, known))
 
     def _perhaps_known(self, traced: TracedFunction) -> frozenset[str]:
         """The arguments of a traced function that may be Python values."""
@@ -92,7 +95,8 @@ class Walk:
 
     def _function(self, function: Function, given: Scope, region: Region) -> Kind:
         """What a function returns for arguments of these kinds."""
-        key = (function, region.abstract, region.stages, region.outer, tuple(given.values()), not self.conditions)
+        of_region = region.abstract, region.stages, region.outer, tuple(region.known.items())
+        key = (function, of_region, tuple(given.values()), not self.conditions)
         if key in self._returned:
             return self._returned[key]
         self._returned[key] = Kind.UNKNOWN  # of a call in its own body
@@ -142,9 +146,11 @@ class Walk:
                 kind = self.value(value, scope, region)
                 self._tell("drop", value, kind, region)
             case ast.If(test=test, body=body, orelse=orelse):
-                with self._under(test, self._truth(test, scope, region), region):
-                    taken = [] if self._is_never(test, scope, region) else body
-                    self._branches([taken, orelse], scope, region, results)
+                kind = self._truth(test, scope, region)
+                said = False if self._is_never(test, scope, region) else decision(test, region.known)
+                with self._under(test, kind, region) if said is None else nullcontext():
+                    blocks = [body, orelse] if said is None else [body if said else orelse]
+                    self._branches(blocks, scope, region, results)
             case ast.While(test=test, body=body, orelse=orelse):
                 self._truth(test, scope, region)
                 self._branches([body, []], scope, region, results)
@@ -203,7 +209,8 @@ class Walk:
         if any(one.function is node for one in self.functions.traced) or self.functions.is_called_back(node):
             return
         given = dict.fromkeys(parameters(node), Kind.UNKNOWN)
-        self._function(node, {**scope, **given}, Region(node, region.traced, region.depth + 1))
+        known = {name: one for name, one in region.known.items() if name not in given}
+        self._function(node, {**scope, **given}, Region(node, region.traced, region.depth + 1, known=known))
 
     def _branches(self, blocks: list[list[ast.stmt]], scope: Scope, region: Region, results: list[Kind]) -> None:
         after: list[Scope] = []
@@ -353,9 +360,15 @@ class Walk:
             return Kind.STATIC
         if any(isinstance(side, ast.Constant) and isinstance(side.value, str | None | bytes) for side in sides):
             return Kind.STATIC
-        if any(map(self._is_member, sides)):
-            return Kind.UNKNOWN
-        if isinstance(node.ops[0], ast.Eq | ast.NotEq) and Kind.TREE in kinds and any(map(self._is_container, sides)):
+        if any(isinstance(side, ast.Attribute) and self.functions.is_class(side.value) for side in sides):
+            return (
+                Kind.UNKNOWN
+            )  # `Mode.TRAIN`, a member of a class of this program: what is compared with it is hardly an array
+        if (
+            isinstance(node.ops[0], ast.Eq | ast.NotEq)
+            and Kind.TREE in kinds
+            and any(forms.is_shape(side, self.code) for side in sides)
+        ):
             return Kind.STATIC  # arrays are not compared with containers: it is one itself
         if len(node.ops) > 1 or isinstance(node.ops[0], ast.In | ast.NotIn):
             whole = kinds[-1] if isinstance(node.ops[0], ast.In | ast.NotIn) else self._arithmetic(kinds)
@@ -363,19 +376,6 @@ class Walk:
                 self._tell("truth", node, Kind.TRACED, region)
             return Kind.STATIC
         return Kind.MASK if (kind := self._arithmetic(kinds)).is_tracer else kind
-
-    def _is_member(self, side: ast.expr) -> bool:
-        """Whether it is `Mode.TRAIN` of a class of this program: what is compared with it is hardly an array."""
-        return isinstance(side, ast.Attribute) and self.functions.is_class(side.value)
-
-    def _is_container(self, side: ast.expr) -> bool:
-        """Whether it is a tuple or a list by its form, or a shape."""
-        match side:
-            case ast.Tuple() | ast.List() | ast.Dict() | ast.Set() | ast.Attribute(attr="shape"):
-                return True
-            case ast.Call(func=func):
-                return self.code.dotted(func) in ("jax.numpy.shape", "numpy.shape")
-        return False
 
     def _logical(self, node: ast.BoolOp, parts: list[ast.expr], scope: Scope, region: Region) -> Kind:
         kinds: list[Kind] = []
@@ -444,8 +444,6 @@ class Walk:
         kinds = [self.value(part, own, region) for part in parts]
         return Kind.TREE if any(kind.is_traced for kind in kinds) else Kind.UNKNOWN
 
-    # calls
-
     def _call(self, node: ast.Call, scope: Scope, region: Region) -> Kind:
         given = [self.value(a, scope, region) for a in node.args]
         given += [self.value(k.value, scope, region) for k in node.keywords]
@@ -495,7 +493,9 @@ class Walk:
             case ast.Attribute(attr=attr):
                 if (found := self._of_object(node, given, scope, region)) is not None:
                     return found
-                if attr in ("items", "keys", "values", "get", "pop", "copy", "_replace", "replace"):
+                if attr == "keys" and not base.is_tracer:
+                    return Kind.STATIC
+                if attr in ("items", "values", "get", "pop", "copy", "_replace", "replace"):
                     return base if base.is_traced else Kind.UNKNOWN
                 if base is Kind.TREE and attr in values.METHODS:
                     return Kind.TRACED
@@ -583,7 +583,8 @@ class Walk:
         if not any(kind.is_traced for kind in kinds.values()):
             kinds = dict.fromkeys(kinds, Kind.UNKNOWN)
         kinds.update(dict.fromkeys(bound, Kind.UNKNOWN))
-        return self._function(function, kinds, Region(function, region.traced, region.depth + 1, outer))
+        known = given_constants(function, node, len(bound), region.known)
+        return self._function(function, kinds, Region(function, region.traced, region.depth + 1, outer, known))
 
     def _tell(
         self,

@@ -77,7 +77,8 @@ def _look(code: Code) -> list[Diagnostic]:
     walk.run()
     for detector in OF_PROGRAMS:
         found.extend(detector(walk))
-    return heard([one.in_names(code.names) for one in distinct(found)], code.text)
+    unmet = [one for one in found if CATALOGUE[one.id].severity != "error" or not walk.failures.meet(one.span)]
+    return heard([one.in_names(code.names) for one in distinct(unmet)], code.text)
 
 
 def _as_sure(one: Diagnostic, event: Event, walk: Walk) -> Diagnostic:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TypeGuard
 
 from ...source_code.parameters import keyword
 from ...source_code.text import Code
@@ -16,6 +15,9 @@ from .diagnostics import diagnostic
 from .numbers import WIDE, may_be_on
 
 
+Assignment = ast.Assign | ast.AnnAssign | ast.NamedExpr
+
+
 def overwritten(walk: Walk) -> Iterator[Diagnostic]:
     """numpy-alias-race: a buffer that a compiled function was given is written to, in the next pass of a loop or in a later line,
     and nothing waits for the program."""
@@ -23,9 +25,10 @@ def overwritten(walk: Walk) -> Iterator[Diagnostic]:
     if not _imports_jax(code):
         return
     told: set[tuple[str, ast.AST | None]] = set()
+    given = _given(code)
     for name, write in sorted(_writes(code), key=lambda one: code.span(one[1])):
         around = _around(write, code)
-        if not _is_buffer(name, around, code):
+        if not _is_buffer(given.get(name, ()), around, code):
             continue
         loop = next((one for one in around if isinstance(one, ast.For | ast.While)), None)
         if (name, loop) in told:
@@ -79,10 +82,9 @@ _FILLING = {"readinto", "recv_into", "shuffle"}
 _OF_NUMPY = {f"numpy.{name}" for name in ("copyto", "put", "place", "putmask", "put_along_axis", "fill_diagonal")}
 
 
-def _is_buffer(name: str, around: Sequence[ast.AST], code: Code) -> bool:
-    """Whether the only arrays that a name has are NumPy's, made outside of the loop that its write is in."""
+def _is_buffer(made: Sequence[Assignment], around: Sequence[ast.AST], code: Code) -> bool:
+    """Whether the only arrays that a name has are NumPy's, `made` outside of the loop that its write is in."""
     loops = [one for one in around if isinstance(one, ast.For | ast.While)]
-    made = [node for node in code.nodes if _gives(node, name)]
     if made and all(_is_wide(node.value, code) for node in made) and not may_be_on(code):
         return False
     return bool(made) and all(
@@ -109,12 +111,22 @@ _WITHOUT_DTYPE = {"zeros": 1, "ones": 1, "empty": 1, "arange": 3, "linspace": 3,
 """Functions of NumPy that give 64 bits unless a dtype is asked for, and how many arguments come before that."""
 
 
-def _gives(node: ast.AST, name: str) -> TypeGuard[ast.Assign | ast.AnnAssign | ast.NamedExpr]:
-    """Whether it is an assignment to a name."""
-    if not isinstance(node, ast.Assign | ast.AnnAssign | ast.NamedExpr):
-        return False
-    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-    return any(ast.unparse(target) == name for target in targets)
+def _given(code: Code) -> dict[str, list[Assignment]]:
+    """The assignments of a program, by the text of what they give a value."""
+    found: dict[str, list[Assignment]] = {}
+    for node in code.of(ast.Assign, ast.AnnAssign, ast.NamedExpr):
+        for name in _given_by(node):
+            found.setdefault(name, []).append(node)
+    return found
+
+
+def _given_by(node: ast.AST) -> list[str]:
+    match node:
+        case ast.Assign(targets=targets):
+            return [ast.unparse(target) for target in targets]
+        case ast.AnnAssign(target=target) | ast.NamedExpr(target=target):
+            return [ast.unparse(target)]
+    return []
 
 
 # --- who reads it ------------------------------------------------------------------------------------------------------------
@@ -136,7 +148,7 @@ def _in_later_line(name: str, write: ast.AST, walk: Walk) -> bool:
     for at, one in enumerate(before):
         readers = list(_readers(name, [one], write, walk))
         if readers and not _waits(before[at:], readers, code):
-            return not any(_gives(node, name) for later in before[at:] for node in below(later))
+            return not any(name in _given_by(node) for later in before[at:] for node in below(later))
     return False
 
 

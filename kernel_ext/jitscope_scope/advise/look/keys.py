@@ -343,7 +343,7 @@ class _Reuse:
         how = self.draws.same(first, call, self.code)
         if how == "meant":
             return
-        if first is call:
+        if first is call or _in_other_branch(first, call, self.code):  # that of an iteration before
             again = "in every iteration"
             fix = "Split it before the loop and take one key for each iteration: for k in jax.random.split(key, n)."
         else:
@@ -352,6 +352,17 @@ class _Reuse:
         message = f"the key `{key}` is used again {again}: the random numbers are not independent of each other."
         lower = None if how == "equal" else "info"
         self.found[call] = diagnostic(self.code, "key-reuse", call, message, Fix(fix), lower)
+
+
+def _in_other_branch(first: ast.Call, call: ast.Call, code: Code) -> bool:
+    """Whether two calls stand in two branches of one `if`, so that none comes after the other in one pass."""
+    around = [[call, *code.around(call)], [first, *code.around(first)]]
+    for one in around[0]:
+        if isinstance(one, ast.If | ast.IfExp) and one in around[1]:
+            arms = [path[path.index(one) - 1] for path in around]
+            in_body = [arm is one.body or (isinstance(one.body, list) and arm in one.body) for arm in arms]
+            return one.test not in arms and in_body[0] != in_body[1]
+    return False
 
 
 # --- not threaded -------------------------------------------------------------------------------------------------------------

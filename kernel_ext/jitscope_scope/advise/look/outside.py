@@ -354,7 +354,7 @@ def donated(walk: Walk) -> Iterator[Diagnostic]:
             continue
         for name in _donated_names(call, traced):
             reader = _next_reader(call, name, code) if not _is_of_numpy(name, call, code) else None
-            if reader is not None:
+            if reader is not None and not walk.failures.has(reader):
                 message = f"`{name}` is donated here: its memory is given away, and {code.line_told(reader, call)} reads it again."
                 fix = f"Give the result its name, {name} = {short_call(code, call)}, or do not donate it."
                 yield diagnostic(code, "donation-misuse", call, message, Fix(fix), "warning")
@@ -410,7 +410,7 @@ def _is_asked_about(node: ast.Name, code: Code) -> bool:
             return True
         case ast.Attribute(attr=attr):
             return attr in ("is_deleted", "delete", "shape", "dtype", "ndim", "size", "aval", "sharding")
-        case ast.Call(func=ast.Attribute(attr="lower" | "trace" | "eval_shape") as asked):
+        case ast.Call(func=ast.Attribute(attr="lower" | "trace" | "eval_shape" | "like") as asked):
             return node is not asked.value
         case ast.Call(func=ast.Name(id="type" | "len" | "id" | "isinstance")):
             return True

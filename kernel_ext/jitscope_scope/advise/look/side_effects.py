@@ -73,10 +73,14 @@ def _is_logger(func: ast.expr) -> bool:
 def _is_for_people(node: ast.AST, walk: Walk) -> bool:
     """In the text of an error or an assertion a tracer is what people want to see; `jax.debug.print` has its own rules."""
     return any(
-        isinstance(one, ast.Raise | ast.Assert)
-        or (isinstance(one, ast.Call) and walk.code.dotted(one.func).startswith("jax.debug."))
+        isinstance(one, ast.Raise | ast.Assert) or (isinstance(one, ast.Call) and _asserts_or_shows(one.func, walk))
         for one in walk.code.around(node)
     )
+
+
+def _asserts_or_shows(function: ast.expr, walk: Walk) -> bool:
+    name = getattr(function, "attr", getattr(function, "id", ""))
+    return name.startswith("assert") or walk.code.dotted(function).startswith("jax.debug.")
 
 
 def _ends(event: Event) -> bool:
@@ -140,7 +144,8 @@ def stores(event: Event, walk: Walk) -> Iterator[Diagnostic]:
         return
     if base in event.region.outer or (base not in parameters(function) and not _is_local(base, event, walk)):
         remembered = not event.stored.is_traced and _is_memo(node, walk)
-        if _is_plain(node, walk) and not remembered and not _is_restored(node, function, walk):
+        passing = (_is_restored, _is_given_again, _may_be_undone, _is_scratch)
+        if _is_plain(node, walk) and not remembered and not any(passes(event, function, walk) for passes in passing):
             yield from _kept(event, walk, event.stored.is_traced, short(walk.code, node))
     elif base in parameters(function):
         if (
@@ -162,9 +167,9 @@ def _is_read_later(name: str, node: ast.AST, function: Function) -> bool:
     )
 
 
-def _is_restored(node: ast.expr, function: Function, walk: Walk) -> bool:
+def _is_restored(event: Event, function: Function, walk: Walk) -> bool:
     """Whether a function gives an attribute or an element back what it took from there: `old = a.b; a.b = new; …; a.b = old`."""
-    source = walk.code.source(node)
+    source = walk.code.source(event.node)
     taken: set[str] = set()
     for one in walk.code.within(function):
         match one:
@@ -175,6 +180,56 @@ def _is_restored(node: ast.expr, function: Function, walk: Walk) -> bool:
             ):
                 return True
     return False
+
+
+def _is_given_again(event: Event, function: Function, walk: Walk) -> bool:
+    """Whether the function that has this one traced gives the same attribute or element a value once that is done."""
+    traced = event.region.traced
+    outer = walk.code.function_around(traced.function) if traced is not None else None
+    if traced is None or outer is None or walk.code.function_around(traced.site) is not outer:
+        return False
+    source, own = walk.code.source(event.node), set(below(traced.function))
+    return any(
+        isinstance(one, ast.Attribute | ast.Subscript)
+        and isinstance(one.ctx, ast.Store)
+        and one not in own
+        and one.lineno > traced.site.lineno  # pyright: ignore[reportAttributeAccessIssue]
+        and walk.code.source(one) == source
+        for one in below(outer)
+    )
+
+
+def _may_be_undone(event: Event, function: Function, walk: Walk) -> bool:
+    """Whether a later line calls a method that this program does not show, of a class that it shows in part: `return self.pop_state()`."""
+    node = event.node
+    owner = walk.functions.instance(node.value, node) if isinstance(node, ast.Attribute) else None
+    if owner is None or all(walk.functions.is_class(base) for base in owner.bases):
+        return False
+    object = walk.code.source(node.value)
+    last = node.end_lineno or node.lineno
+    return any(
+        isinstance(one, ast.Call)
+        and isinstance(one.func, ast.Attribute)
+        and one.lineno > last
+        and walk.code.source(one.func.value) == object
+        and walk.functions.of_object(one.func, one) is None
+        for one in below(function)
+    )
+
+
+def _is_scratch(event: Event, function: Function, walk: Walk) -> bool:
+    """Whether an element is written of what a function around keeps for itself, and nothing but the traced function reads."""
+    node, traced = event.node, event.region.traced
+    if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name) or traced is None:
+        return False
+    name = node.value.id
+    scope = walk.code.scopes.binding(name, node)
+    own = set(below(traced.function))
+    return isinstance(scope, Function) and all(
+        one in own or not isinstance(one.ctx, ast.Load)
+        for one in walk.code.of(ast.Name)
+        if one.id == name and walk.code.scopes.binding(name, one) is scope
+    )
 
 
 def _is_memo(node: ast.expr, walk: Walk) -> bool:

@@ -203,12 +203,14 @@ class _TimedStretch:
         method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
         if (name in _WAITING_CALLS and call.args) or method in _WAITING:
             return True
-        given = [*call.args, *(k.value for k in call.keywords)]
-        if call in works or not any(self._reads(one) or set(works) & set(below(one)) for one in given):
-            return False
         function = self.walk.functions.named(call.func.id, call) if isinstance(call.func, ast.Name) else None
+        given = [*call.args, *(k.value for k in call.keywords)]
+        inside = function is not None and self.walk.functions.scope_of(function) is self.walk.functions.scope_of(call)
+        read = [*given, function] if function is not None and inside else given  # it reads the same names
+        if call in works or not any(self._reads(one) or set(works) & set(below(one)) for one in read):
+            return False
         if function is not None:
-            return waits_within(function, self.code)
+            return waits_within(function, self.code) or _may_wait(function, self.code)
         return not self.code.dotted(call.func).startswith("jax.") and method not in _KEEPING and name not in _LAZY
 
 
@@ -227,6 +229,15 @@ def waits_within(node: ast.AST, code: Code, waiting: Collection[str] = _WAITING_
         getattr(one, "attr", "") in _WAITING or getattr(one, "id", "") in waiting or code.dotted(one) in waiting
         for one in called
     )
+
+
+def _may_wait(function: ast.AST, code: Code) -> bool:
+    """Whether a function calls one of a library that nobody knows: `plt.imsave`."""
+    called = [code.dotted(one.func) for one in below(function) if isinstance(one, ast.Call)]
+    return any(dotted.partition(".")[0] not in _NEVER_WAITING for dotted in called)
+
+
+_NEVER_WAITING = {"", "jax", "flax", "optax", "equinox", "numpyro", "functools", "itertools", "math", "time"}
 
 
 def _is_given_compiled(call: ast.Call, walk: Walk) -> bool:

@@ -188,11 +188,11 @@ def dropped(event: Event, walk: Walk) -> Iterator[Diagnostic]:
         fix = replacing(code, node, f"{code.source(state)} = {code.source(node)}")
         yield diagnostic(code, "update-result-dropped", node, message, fix)
         return
-    base = _unchanged(event, dotted)
+    base = _unchanged(event, dotted, walk)
     if base is not None:
-        message = f"this makes a new array and drops it: `{short(code, base)}` stays as it was."
-        fix = Fix(_NAME_IT)
+        message, fix = _dropped(code, node), Fix(_NAME_IT)
         if isinstance(base, ast.Name | ast.Attribute | ast.Subscript):
+            message = f"this makes a new array and drops it: `{short(code, base)}` stays as it was."
             fix = replacing(code, node, f"{code.source(base)} = {code.source(node)}")
         yield diagnostic(code, "update-result-dropped", node, message, fix)
         return
@@ -201,8 +201,11 @@ def dropped(event: Event, walk: Walk) -> Iterator[Diagnostic]:
         return  # it may be called for what its function does
     mistaken = dotted in _PURE or dotted in _UPDATING or (dotted in _COPYING and _is_read_later(node, walk))
     if mistaken or (computes and event.region.traced is not None):
-        message = f"`{short(code, node)}` computes something new and changes nothing: its result is dropped here."
-        yield diagnostic(code, "update-result-dropped", node, message, _NAME_IT)
+        yield diagnostic(code, "update-result-dropped", node, _dropped(code, node), _NAME_IT)
+
+
+def _dropped(code: Code, node: ast.Call) -> str:
+    return f"`{short(code, node)}` computes something new and changes nothing: its result is dropped here."
 
 
 _NAME_IT = "Give the result a name, or delete the line."
@@ -241,13 +244,13 @@ def _only_computes(function: ast.expr, walk: Walk) -> bool:
     return all(walk.code.dotted(call.func).startswith(("jax.numpy.", "jax.lax.", "jax.nn.")) for call in calls)
 
 
-def _unchanged(event: Event, dotted: str) -> ast.expr | None:
+def _unchanged(event: Event, dotted: str, walk: Walk) -> ast.expr | None:
     """The array that somebody might think a call changes: `x.at[0].set(1)`, and in functions `x.sort()`."""
     match event.node.func:
-        case ast.Attribute(value=ast.Subscript(value=ast.Attribute(value=base, attr="at")), attr=attr) if (
+        case ast.Attribute(value=ast.Subscript(value=ast.Attribute(value=base, attr="at")) as element, attr=attr) if (
             attr in _UPDATES
         ):
-            return base
+            return None if may_be_reference(element, event.kind, walk) else base
         case ast.Attribute(value=base, attr=attr) if not dotted and attr in METHODS:
             is_array = event.kind.is_tracer or event.kind is Kind.ARRAY
             return base if is_array and event.region.function is not None else None
