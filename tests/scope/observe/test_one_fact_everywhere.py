@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from html import escape as html_escaped
 
 import numpy as np
@@ -17,7 +17,10 @@ from jitscope_scope.observe.comparing.sides import side_of, side_with
 from jitscope_widgets import html, text, validate, words
 from jitscope_widgets.grouping import in_full
 from jitscope_widgets.quantities import seconds, show
-from jitscope_widgets.views import comparison, memory, recompilations
+from jitscope_widgets.view import inline
+from jitscope_widgets.view.parts import Sentence
+from jitscope_widgets.view_data import fusion_of
+from jitscope_widgets.views import comparison, memory, recompilations, view_of
 from jitscope_widgets.views.profile import wording as profile_view
 from jitscope_widgets.views.profile.kernels import alike
 from tests.extent import some
@@ -282,6 +285,24 @@ def test_a_comparison_says_of_each_program_what_its_own_view_says(compiled):
     ]
     for sentence in sentences:
         assert flat(sentence) in said and html_escaped(flat(sentence)) in page
+
+
+@pytest.mark.parametrize("compiled", BESIDE[:3], indirect=True)
+def test_the_first_sentences_of_panes_have_one_number_for_one_noun(compiled):
+    """`879 operations → 317 kernels`: in Fusion, of the passes, in the program's line."""
+    row, document = compiled
+    panes = [fusion_of(document), *(observe.look(row, which) for which in ("reasons", "passes"))]
+    said = {"line": document["headline"]}
+    for pane in panes:
+        said[pane["kind"]] = inline.words(next(part for part in view_of(pane) if isinstance(part, Sentence)).content)
+    found = defaultdict(lambda: defaultdict(list))
+    for kind, sentence in said.items():
+        for number, noun in re.findall(
+            r"(?<!to )(?<!of )(?<![\w.,])([\d,]+) (equation|operation|kernel)s?\b", sentence.split(";")[0]
+        ):
+            found[noun][number].append(kind)
+    assert {"line", "fusion", "passes"} <= {kind for kinds in found["kernel"].values() for kind in kinds}
+    assert not {noun: dict(numbers) for noun, numbers in found.items() if len(numbers) > 1}
 
 
 # --- recompilations -------------------------------------------------------------------------------------------------------
