@@ -10,42 +10,65 @@ from collections.abc import Mapping
 import numpy as np
 
 from . import growing, naming
-from .parts import placed_at, visited
+from .parts import numpy_in, placed_at, visited
 
 
-def beside(body: naming.Statements, values: dict[str, object]) -> tuple[tuple[ast.stmt, ...], dict[str, str]]:
-    """The statements with names for `x[-1]` and `len(x)` of lists that they append to, and what these names stand for before. `values`,
-    seen before, get their values."""
+MOST = 3
+"""So many elements from the end are kept beside the list."""
+
+
+def beside(
+    body: naming.Statements, values: dict[str, object], after: Mapping[str, object]
+) -> tuple[tuple[ast.stmt, ...], dict[str, str], tuple[str, ...]]:
+    """The statements with names for `x[-1]`, `x[-2]` and `len(x)` of lists that they append to, what these names stand for before, and what has to be
+    true for that. `values`, seen before, get their values; what is not there yet has some number, which nobody reads."""
     nodes = [n for s in body for n in ast.walk(s)]
     calls = [n for n in nodes if growing.appends(n, values)]
     names = {n.func.value.id for n in calls if isinstance(n, ast.Call)}  # type: ignore[attr-defined]
     found: dict[str, str] = {}
-    read: set[str] = set()
+    tests: list[str] = []
+    read: dict[str, int] = {}
     for name in sorted(names):
         used = [n for n in nodes if isinstance(n, ast.Name) and n.id == name]
-        ends = [n for n in nodes if _is_end(n, name)]
+        ends = [k for n in nodes if (k := _from_end(n, name))]
         lengths = [n for n in nodes if _is_length(n, name)]
         mine = [c for c in calls if isinstance(c, ast.Call) and naming.root_of(c.func) == name]
-        whole = values.get(name)
+        whole, most = values.get(name), max(ends, default=0)
         if type(whole) is not list or not (ends or lengths) or len(used) != len(ends) + len(lengths) + len(mine):
             continue
-        if ends and not (whole and isinstance(whole[-1], (int, float, complex, np.ndarray, np.generic))):
+        last = (after.get(name) or [None])[-1]  # type: ignore[index]
+        like = next((f"{kind.__name__}(0)" for kind in (bool, int, float) if type(last) is kind), "")
+        if isinstance(last, np.generic):
+            like = f"{numpy_in(values)}.{last.dtype.name}(0)"
+        if len(whole) < most and not like:
             continue
-        read.add(name)
-        if ends:
-            found[f"end_of_{name}"], values[f"end_of_{name}"] = f"{name}[-1]", whole[-1]
+        if ends and whole and not isinstance(whole[-1], (int, float, complex, np.ndarray, np.generic)):
+            continue
+        read[name] = most
+        for k in range(1, most + 1):
+            text = f"{name}[-{k}]" if len(whole) >= k else f"{name}[-{k}] if len({name}) >= {k} else {like}"
+            found[_end(name, k)], values[_end(name, k)] = text, eval(text, dict(values))
+        if 0 < len(whole) < most:
+            tests.append(f"len({name}) >= {len(whole)}")
         if lengths:
             found[f"length_of_{name}"], values[f"length_of_{name}"] = f"len({name})", len(whole)
-    if not found:
-        return tuple(body), {}
-    return tuple(visited(_EndReader(read, found), body)), found
+    if not read:
+        return tuple(body), {}, ()
+    return tuple(visited(_EndReader(read, found), body)), found, tuple(tests)
 
 
-def _is_end(node: ast.AST, name: str) -> bool:
+def _end(name: str, k: int) -> str:
+    return f"end_of_{name}" if k == 1 else f"end_{k}_of_{name}"
+
+
+def _from_end(node: ast.AST, name: str) -> int:
+    """1 for the last element of the list, 2 for the one before it; 0 for what is no such element."""
     match node:
-        case ast.Subscript(value=ast.Name(id=n), slice=ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=1))):
-            return n == name and isinstance(node.ctx, ast.Load)
-    return False
+        case ast.Subscript(
+            value=ast.Name(id=n), slice=ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(k))), ctx=ast.Load()
+        ) if n == name and 0 < k <= MOST:
+            return k
+    return 0
 
 
 def _is_length(node: ast.AST, name: str) -> bool:
@@ -56,12 +79,13 @@ def _is_length(node: ast.AST, name: str) -> bool:
 
 
 class _EndReader(ast.NodeTransformer):
-    def __init__(self, names: set[str], found: Mapping[str, str]) -> None:
+    def __init__(self, names: Mapping[str, int], found: Mapping[str, str]) -> None:
         self.names, self.found = names, found
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
-        if any(_is_end(node, n) for n in self.names):
-            return ast.copy_location(ast.Name(f"end_of_{naming.root_of(node)}", ast.Load()), node)
+        for n in self.names:
+            if k := _from_end(node, n):
+                return ast.copy_location(ast.Name(_end(n, k), ast.Load()), node)
         return self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
@@ -76,8 +100,13 @@ class _EndReader(ast.NodeTransformer):
                 name in self.names
             ):
                 new: list[ast.stmt] = [node]
-                if (end := f"end_of_{name}") in self.found:
-                    new.insert(0, placed_at(ast.Assign([ast.Name(end, ast.Store())], copy.deepcopy(item)), node))
+                if most := self.names[name]:
+                    end, names = _end(name, 1), [_end(name, k) for k in range(most, 0, -1)]
+                    before = [*(ast.Name(n, ast.Load()) for n in names[1:]), copy.deepcopy(item)]
+                    targets = [ast.Name(n, ast.Store()) for n in names]
+                    taken = ast.Assign([ast.Tuple(list(targets), ast.Store())], ast.Tuple(before, ast.Load()))
+                    taken = taken if most > 1 else ast.Assign([targets[0]], before[0])
+                    new.insert(0, placed_at(taken, node))
                     node.value.args = [ast.copy_location(ast.Name(end, ast.Load()), node)]
                 if (length := f"length_of_{name}") in self.found:
                     new.append(placed_at(ast.parse(f"{length} += 1").body[0], node))

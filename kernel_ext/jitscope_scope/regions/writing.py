@@ -218,7 +218,7 @@ def _translated(
     body = texts.in_codes(body, letters) if letters else body
     body, shorter = shrinking.in_whole(body, values, visit.after, numpy_in(values)) if home.numpy else (body, set())
     body, tests = counts.of_known_size(body, values) if home.numpy else (body, ())
-    body, at_ends = ends.beside(body, values)
+    body, at_ends, long_enough = ends.beside(body, values, visit.after)
     changed = StoringCalls(values, definitions)
     body = changed.written(in_place.stores(body, values, visit.after)) if home.numpy else body
     body, in_rows = list_buffers.in_rows(body, values, visit.after) if home.numpy else (body, [])
@@ -328,11 +328,12 @@ def _translated(
         tuple(definition),
         tuple(call),
         tuple(
-            at_ends.get(n, n.partition("_of_")[0] if n in functions.kept else n) for n in [*reads, *sorted(replaced)]
+            at_ends.get(n, n.partition("_of_")[0] if n in functions.kept else n).partition(" if ")[0]
+            for n in [*reads, *sorted(replaced)]
         ),
         frozenset(functions.names),
         allowed_in(home, [*(values[n] for n in reads), *(visit.after[n] for n in written_names if n in visit.after)]),
-        tests=(*tests, *functions.tests.values()),
+        tests=(*tests, *long_enough, *functions.tests.values()),
         sizes=frozenset(n for n in reads if n in visit.values and _has_size(visit.values[n], n in fixed))
         if functions.windows
         else frozenset(),

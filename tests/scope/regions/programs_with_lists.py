@@ -363,4 +363,31 @@ y = rng.random(2)
 ---
 for k in range(3):
     y = moved(y, 1.0, 0.1)
+=== the last two of a list that is empty at first, left where they are alike
+x = rng.normal(size=6); A = rng.random((6, 6)); errors = []
+---
+for it in range(90):
+    new = x - 0.05 * (A @ A.T @ x) - 0.1 * x
+    errors.append(np.linalg.norm(new - x))
+    x = new
+    if it > 0 and abs(errors[-1] - errors[-2]) < 1e-3:
+        break
+=== a recurrence over the last three of a list, of which there are two
+xs = [0.1, 0.3]; n = 0
+---
+for k in range(40):
+    if k > 0:
+        xs.append(0.5 * xs[-1] + 0.3 * xs[-2] - 0.2 * xs[-3])
+    else:
+        xs.append(0.5 * xs[-1] + 0.3 * xs[-2])
+    n = len(xs)
+=== living cells in a list, until there are none
+b = (rng.random((9, 9)) < 0.4).astype(int); alive = []
+---
+for k in range(30):
+    near = sum(np.roll(np.roll(b, i, 0), j, 1) for i in (-1, 0, 1) for j in (-1, 0, 1) if (i, j) != (0, 0))
+    b = ((near == 3) | ((b == 1) & (near == 2))).astype(int)
+    alive.append(int(b.sum()))
+    if alive[-1] == 0:
+        break
 """)
