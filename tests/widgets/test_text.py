@@ -198,6 +198,9 @@ def test_timing_tells_what_was_not_measured() -> None:
     steady = once["steady"]
     steady["low"] = steady["high"] = steady["median"] = {**steady["median"], "note": "median of 1 call not recorded"}
     assert "210 µs in 1 call not recorded" in text(once)
+    cell = made.layer_cell()
+    cell["compilations"][0]["timing"]["steady"] = steady | {"runs": 1}
+    assert "run 210 µs (one call)" in text(cell)
 
 
 def test_what_is_computed_stands_before_what_was_given() -> None:

@@ -131,7 +131,8 @@ def _times(compilation: Document) -> str:
     if compilation["cache"] == "reused":
         parts.insert(0, "compiled before")
     if steady := words.steady_of(compilation):
-        parts.append(f"run {show(steady['median'])} (median of {steady['runs']})")
+        how = "one call" if steady["runs"] == 1 else f"median of {steady['runs']}"
+        parts.append(f"run {show(steady['median'])} ({how})")
     return ", ".join(parts)
 
 
