@@ -485,7 +485,7 @@ def report(primitive: Primitive, dtype: np.dtype) -> Report:
     failures: list[Failure] = []
     checks: list[Check] = []
     thorough = dtype == main_dtype(primitive)
-    every = thorough and (is_of_a_third(primitive) or type(primitive).batch is not Elementwise.batch)
+    every = thorough and (is_one_of(3, primitive) or type(primitive).batch is not Elementwise.batch)
     with x64(dtype):
         pairs = list(zip(samples_of(primitive, dtype), samples_of(primitive, dtype, seed=1)))
         typical = _typical([s.label for s, _ in pairs])
@@ -501,7 +501,7 @@ def report(primitive: Primitive, dtype: np.dtype) -> Report:
             checks += found
         for start in range(0, len(checks), TOGETHER):
             failures += run_together(checks[start : start + TOGETHER])
-        if thorough and is_of_a_third(primitive):
+        if thorough and is_one_of(9, primitive):
             few = _few(checks, typical)
             failures += run_eagerly(few) + run_together(few, ())
             counts["eager"] += len(few)
@@ -511,10 +511,10 @@ def report(primitive: Primitive, dtype: np.dtype) -> Report:
     return Report(primitive.name, dtype.name, counts, failures)
 
 
-def is_of_a_third(primitive: Primitive) -> bool:
-    """Chosen by name at `make test`: of these some checks run eagerly and with all optimizations, which takes as long as all others, and
-    every combination of axes is tried though the batching rule is that of all elementwise primitives."""
-    return extent.ALL or zlib.crc32(primitive.name.encode()) % 3 == 0
+def is_one_of(count: int, primitive: Primitive) -> bool:
+    """Chosen by name at `make test`: of each ninth primitive some checks run eagerly and with all optimizations, for which XLA compiles
+    each operation; of each third every combination of axes is tried though the batching rule is that of all elementwise primitives."""
+    return extent.ALL or zlib.crc32(primitive.name.encode()) % count == 0
 
 
 def main_dtype(primitive: Primitive) -> np.dtype:

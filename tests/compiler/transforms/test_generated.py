@@ -74,7 +74,7 @@ def jitted(p: Program) -> running.Failure | None:
     return running.run_as_users(p, jx.jit)
 
 
-@pytest.mark.parametrize("seed", one_in(4, EAGERLY))
+@pytest.mark.parametrize("seed", one_in(8, EAGERLY))
 def test_programs_run_eagerly(seed):
     failure = eagerly(program(seed))
     assert_none([failure] if failure else [], eagerly)
