@@ -129,7 +129,7 @@ class _Origins:
         open_ones = [op for op in self.lost if op.id not in known]
         for op in reversed(open_ones):
             users = self._of_users(op)
-            self.claims[op.id] = set().union(*users) if all(users) else set()
+            self.claims[op.id] = set().union(*users, self._loop_of(op)) if all(users) else set()
         changed = True
         while changed:
             changed = False
@@ -213,8 +213,15 @@ class _Origins:
         return not op.paths
 
     def _of_users(self, op: Op) -> list[set[str]]:
-        """For each user of an operation, the equations that it may be a step of."""
-        return [known | self._left_of(op, known) for known in map(self._equations, self.users[op.id])]
+        """For each user of an operation, the equations that it may be a step of. What an unknown one reads of a copy in a loop (its next
+        iteration, say, or a result) is the loop's."""
+        users = [known | self._left_of(op, known) for known in map(self._equations, self.users[op.id])]
+        loop = self._loop_of(op)
+        return ([known or loop for known in users] or [loop]) if loop else users
+
+    def _loop_of(self, copy: Op) -> set[str]:
+        """The equations of the loop or branch that a copy is in; nothing of other operations."""
+        return self._equations(copy.scope) if copy.opcode == "copy" and copy.scope else set()
 
     def _left_of(self, op: Op, readers: set[str]) -> set[str]:
         """The equation of which it may be all that is left: the one that is gone, does the same and is read there."""

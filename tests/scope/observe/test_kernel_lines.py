@@ -154,3 +154,18 @@ def test_a_copy_is_of_what_reads_it():
     assert len(copies) > 3 and len(loops) == 2
     for kernel in copies:
         assert kernel["paths"] and {path.split("/")[0] for path in kernel["paths"]} <= loops, kernel
+
+
+def test_a_copy_for_the_next_iteration_is_of_the_loop():
+    import jitscope.numpy as jnp
+    from jitscope import lax
+
+    def turned(x, y):
+        return lax.while_loop(lambda at: at[0].sum() < 9, lambda at: (at[1], at[2] + at[0], at[0]), (x, y, x * 2))
+
+    fusion = jx.inspect(jx.jit(turned))(jnp.ones(8), jnp.ones(8)).document["fusion"]
+    (loop,) = [kernel for kernel in fusion["kernels"] if kernel["kind"] == "loop"]
+    copies = [kernel for kernel in fusion["kernels"] if kernel["kind"] == "copy"]
+    assert any("iteration" not in kernel["note"] for kernel in copies)  # before the loop
+    for kernel in copies:
+        assert kernel["paths"] and any(path.startswith(loop["paths"][0]) for path in kernel["paths"]), kernel
