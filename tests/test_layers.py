@@ -23,7 +23,18 @@ LAYERS = (
     "ad_checkpoint ffi extend api_util interpreters export checkify experimental test_util version lib _src "
     "testing __init__ __main__"
 ).split()
-SCOPE_LAYERS = ["__init__", "source_code", "observe", "targets", "jaxwatch", "advise", "regions", "tune", "testing"]
+SCOPE_LAYERS = [
+    "__init__",
+    "page_faults",
+    "source_code",
+    "observe",
+    "targets",
+    "jaxwatch",
+    "advise",
+    "regions",
+    "tune",
+    "testing",
+]
 # Façades that users see side by side; numpy is written over lax.
 OPS = (
     "families short_sums linear small_floats split scanning stacking marks elementwise cotangents sort_keys "

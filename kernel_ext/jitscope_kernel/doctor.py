@@ -12,10 +12,10 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from importlib import metadata
-from pathlib import Path
 from typing import Literal, NamedTuple
 
 from jitscope.xla import versions
+from jitscope_scope.page_faults import tunables_for_large_pages
 
 
 State = Literal["ok", "missing", "broken"]
@@ -52,7 +52,7 @@ def look() -> Iterator[Finding]:
     yield from _jax()
     yield from map(_optional, _OPTIONAL)
     yield _graphviz()
-    yield from _large_arrays(_page_mode())
+    yield from _large_arrays()
 
 
 def _jaxlib() -> Finding:
@@ -184,7 +184,6 @@ def _graphviz() -> Finding:
     return Finding("Graphviz", "ok", "`dot` is on the path")
 
 
-_LARGE_PAGES = "glibc.malloc.hugetlb=1"
 _ADDITION = """
 import time
 import jitscope as jx, jitscope.numpy as jnp
@@ -198,21 +197,11 @@ print(min(seconds[1:]))
 """
 
 
-def _page_mode() -> str:
-    """Linux's word for when memory comes in large pages (always, madvise, never); "" on other systems."""
-    try:
-        modes = Path("/sys/kernel/mm/transparent_hugepage/enabled").read_text(encoding="ascii")
-    except OSError:
-        return ""
-    return next((mode.strip("[]") for mode in modes.split() if mode.startswith("[")), "")
-
-
-def _large_arrays(mode: str) -> Iterator[Finding]:
+def _large_arrays() -> Iterator[Finding]:
     """Whether arrays of more than 32 MB, which glibc gets from Linux anew each time, come in pages of 4 kB although they need not."""
-    set_already = os.environ.get("GLIBC_TUNABLES", "")
-    if mode != "madvise" or platform.libc_ver()[0] != "glibc" or "glibc.malloc.hugetlb" in set_already:
+    tunables = tunables_for_large_pages()
+    if not tunables:
         return
-    tunables = f"{set_already}:{_LARGE_PAGES}".lstrip(":")
     plain, large = (_seconds(_ADDITION, {**os.environ, **more}) for more in ({}, {"GLIBC_TUNABLES": tunables}))
     if not plain or not large or plain < 1.5 * large:
         return

@@ -1,6 +1,6 @@
 """What the compiler did, as data: records become documents, and advice on sharp bits; programs of jax's are watched, too.
 
-`source_code` ← `observe` ← `jaxwatch` ← `advise` ← `testing`: each imports only from those before it. Nothing here draws.
+`page_faults` ← `source_code` ← `observe` ← `jaxwatch` ← `advise` ← `testing`: each imports only from those before it. Nothing here draws.
 """
 
 from pathlib import Path as _Path

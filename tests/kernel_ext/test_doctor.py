@@ -6,6 +6,7 @@ import pytest
 
 from jitscope.xla import versions
 from jitscope_kernel import cli, doctor
+from jitscope_scope import page_faults
 
 
 def test_all_that_is_needed_works_here(capsys: pytest.CaptureFixture[str]) -> None:
@@ -44,18 +45,22 @@ def test_numbers_that_are_wrong_are_found() -> None:
 
 
 def test_what_large_pages_would_give_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    times = {"": 4.0, doctor._LARGE_PAGES: 1.0}
+    large = "glibc.malloc.hugetlb=1"
+    times, mode = {"": 4.0, large: 1.0}, ["madvise"]
     measured = lambda program, environment: times[environment.get("GLIBC_TUNABLES", "")]
     monkeypatch.delenv("GLIBC_TUNABLES", raising=False)
-    monkeypatch.setattr(doctor.platform, "libc_ver", lambda: ("glibc", "2.36"))
+    monkeypatch.setattr(page_faults.platform, "libc_ver", lambda: ("glibc", "2.36"))
+    monkeypatch.setattr(page_faults, "_page_mode", lambda: mode[0])
     monkeypatch.setattr(doctor, "_seconds", measured)
-    (told,) = doctor._large_arrays("madvise")
-    assert "4.0 times" in told.found and f"GLIBC_TUNABLES={doctor._LARGE_PAGES} " in told.advice
-    times[doctor._LARGE_PAGES] = 3.9
-    assert not list(doctor._large_arrays("madvise")) and not list(doctor._large_arrays("always"))
-    times[doctor._LARGE_PAGES] = 1.0
+    (told,) = doctor._large_arrays()
+    assert "4.0 times" in told.found and f"GLIBC_TUNABLES={large} " in told.advice
+    times[large] = 3.9
+    assert not list(doctor._large_arrays())
+    times[large], mode[0] = 1.0, "always"
+    assert not list(doctor._large_arrays())
+    mode[0] = "madvise"
     monkeypatch.setenv("GLIBC_TUNABLES", "glibc.malloc.hugetlb=0")
-    assert not list(doctor._large_arrays("madvise"))
+    assert not list(doctor._large_arrays())
 
 
 def test_a_program_that_prints_no_number_has_no_seconds() -> None:

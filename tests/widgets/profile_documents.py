@@ -123,6 +123,12 @@ def profile() -> Document:
         "runs": 40,
         "count": 5,
         **{name: quantity(value, note=name) for name, value in took.items()},
+        "fresh": {
+            "faults": 12,
+            "size": quantity(49152, "B"),
+            "seconds": quantity(1.6e-5),
+            "tunables": "glibc.malloc.hugetlb=1",
+        },
         "kernels": timed,
         "lines": lines,
         "scopes": [{"name": "layer/attention", **bounds(0.1, 0.3, 0.2)}],

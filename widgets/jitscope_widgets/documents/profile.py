@@ -168,6 +168,25 @@ class CallSeconds(TypedDict):
     """What is no kernel."""
 
 
+class FreshMemory(TypedDict):
+    """Memory that the operating system hands out anew in each call."""
+
+    faults: int
+    """Page faults of a call."""
+    size: Quantity
+    """Their pages."""
+    seconds: Quantity
+    """What handing them out takes, an estimate."""
+    tunables: str
+    """What GLIBC_TUNABLES has to be when Python starts, so that it comes in larger pages; "" where that changes nothing."""
+
+
+class Fresh(TypedDict):
+    """That memory, where it takes a good part of a call."""
+
+    fresh: NotRequired[FreshMemory]
+
+
 class RecordedHow(TypedDict):
     """How a call was recorded, where that has to be said."""
 
@@ -175,7 +194,7 @@ class RecordedHow(TypedDict):
     """In what the calls that were recorded differ from others, and what of them is not known."""
 
 
-class ProfileDocument(CallSeconds, RecordedHow):
+class ProfileDocument(CallSeconds, Fresh, RecordedHow):
     """Where the time of a call goes."""
 
     kind: Literal["profile"]

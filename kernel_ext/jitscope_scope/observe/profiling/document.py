@@ -19,6 +19,7 @@ from jitscope.core.words import counted
 from jitscope.xla import client, hlo_module
 from jitscope.xla.hlo_module import Computation
 
+from ...page_faults import page_size, tunables_for_large_pages
 from ..accelerators import accelerator_of, is_gpu
 from ..calls import CallTree
 from ..cost import Costs, Work
@@ -50,6 +51,8 @@ if TYPE_CHECKING:
     from jitscope_widgets.documents.profile import (
         Bounds as BoundsDocument,
         CallSeconds,
+        Fresh,
+        FreshMemory,
         Hardware,
         KernelLines,
         KernelSeconds,
@@ -158,6 +161,7 @@ class _Profile:
             "runs": len(self.taken.recording.calls),
             "count": sum(k["kind"] != "loop" for k in self.kernels),
             **self._sum(),
+            **self._fresh(),
             "kernels": found,
             "lines": [
                 self._line(
@@ -181,6 +185,25 @@ class _Profile:
             **self._recorded_how(),
             "cost": quantity(time.perf_counter() - start, "s", note=_COST),
         }
+
+    def _fresh(self) -> Fresh:
+        """Memory that the operating system hands out in each call, where that takes a good part of it."""
+        faults = float(np.median(self.taken.faults))
+        size = faults * page_size()
+        seconds = size / self.peaks.fresh
+        if seconds < _NOTABLE * self.taken.wall:
+            return {}
+        found: FreshMemory = {
+            "faults": round(faults),
+            "size": quantity(
+                size,
+                "B",
+                note=f"page faults of a call, the median of {counted(len(self.taken.faults), 'call')}, times the size of a page",
+            ),
+            "seconds": quantity(seconds, "s", note="this many bytes at the measured rate of memory that is handed out"),
+            "tunables": tunables_for_large_pages(),
+        }
+        return {"fresh": found}
 
     def _recorded_how(self) -> RecordedHow:
         told = [_STEP_BY_STEP] if self.taken.step_by_step else []
@@ -364,6 +387,8 @@ def _short(value: float) -> float:
     return float(f"{value:.4g}")
 
 
+_NOTABLE = 0.05
+"""The part of a call from which on handing out memory is told."""
 _FASTER = 1.05
 """A kernel that is so many times as fast as the machine was measured to be shows that it was measured while it was busy."""
 

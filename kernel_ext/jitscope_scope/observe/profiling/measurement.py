@@ -11,6 +11,7 @@ import numpy as np
 from jitscope.xla import profiler
 from jitscope.xla.hlo_module import Computation
 
+from ...page_faults import page_faults
 from ..rerunning import Rerun
 from .spans import Recording, recording_of
 
@@ -24,12 +25,13 @@ _EVENTS = 200_000  # that are read; each takes some microseconds
 
 @dataclass(frozen=True)
 class Measurement:
-    """The recording, the most usual call of it, the seconds of calls that were not recorded, those that all of it took, and whether what was
-    recorded is the program as a GPU is given its kernels one by one."""
+    """The recording, the most usual call of it, the seconds of calls that were not recorded and the page faults of each, the seconds that all of it took, and
+    whether what was recorded is the program as a GPU is given its kernels one by one."""
 
     recording: Recording
     call: profiler.Run
     plain: np.ndarray
+    faults: np.ndarray
     seconds: float
     step_by_step: bool = False
 
@@ -48,7 +50,7 @@ def take(
     start = time.perf_counter()
     recorded = step_by_step or rerun
     rerun.timed()
-    once = rerun.timed()
+    once, _ = first_call = _one(rerun)
     if step_by_step:
         step_by_step.timed()
     (first,) = profiler.record_runs(recorded.prepared, recorded.run, 1)
@@ -59,12 +61,13 @@ def take(
     least = FEW if quick * FEW < limit / 2 else 0  # a slow profiler takes no spread from a quick program
     calls = int(np.clip(0.3 * room / max(quick, 1e-6), min(least, most), most))
     unrecorded = max(calls, FEW if quick * FEW < limit else 0)
-    plain = [once, *_plain(rerun, unrecorded // 2)]
+    plain = [first_call, *_plain(rerun, unrecorded // 2)]
     runs = profiler.record_runs(recorded.prepared, recorded.run, calls) if calls else [first]
     plain += _plain(rerun, unrecorded - unrecorded // 2)
     recording = recording_of(runs, computations)
     usual, spent = recording.runs[most_usual(recording)], time.perf_counter() - start
-    return Measurement(recording, usual, np.asarray(plain), spent, step_by_step is not None)
+    seconds, faults = (np.array(each) for each in zip(*plain, strict=True))
+    return Measurement(recording, usual, seconds, faults, spent, step_by_step is not None)
 
 
 def most_usual(recording: Recording) -> int:
@@ -76,5 +79,14 @@ def most_usual(recording: Recording) -> int:
     return int(np.argmin(apart))
 
 
-def _plain(rerun: Rerun, times: int) -> list[float]:
-    return [rerun.timed() for _ in range(times)]
+def _plain(rerun: Rerun, times: int) -> list[tuple[float, int]]:
+    """The seconds and the page faults of calls."""
+    return [_one(rerun) for _ in range(times)]
+
+
+def _one(rerun: Rerun) -> tuple[float, int]:
+    bufs = rerun.prepared()
+    before, start = page_faults(), time.perf_counter()
+    rerun.run(bufs)
+    seconds = time.perf_counter() - start
+    return seconds, page_faults() - before

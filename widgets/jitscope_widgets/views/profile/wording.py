@@ -29,7 +29,13 @@ _FASTER = (
 
 def sentences(profile: Document) -> list[str]:
     """What a call takes and how that is made up."""
-    found = [_call(profile), clean(profile.get("call", "")), _recorded(profile), clean(profile.get("recorded_how", ""))]
+    found = [
+        _call(profile),
+        clean(profile.get("call", "")),
+        _recorded(profile),
+        _fresh(profile),
+        clean(profile.get("recorded_how", "")),
+    ]
     return [sentence for sentence in found if sentence]
 
 
@@ -55,6 +61,20 @@ def _recorded(profile: Document) -> str:
         f"{text} So recording costs {seconds(cost)} a call, some {seconds(cost / runs)} for each run of a kernel: "
         "short ones look longer than they are."
     )
+
+
+def _fresh(profile: Document) -> str:
+    """What memory costs that the operating system hands out anew in each call."""
+    found = profile.get("fresh")
+    if found is None:
+        return ""
+    text = (
+        f"In each call the operating system hands out {show(found['size'])} of memory anew ({plural(found['faults'], 'page fault')}), which takes some {show(found['seconds'])} of processor time: "
+        "the C library gives large blocks (XLA's scratch memory, results) back when the call ends. Kernels that write to them first look slower than they are."
+    )
+    tunables = clean(found["tunables"])
+    larger = f" Python that is started with GLIBC_TUNABLES={tunables} in its environment gets them in pages of 2 MB."
+    return text + larger * bool(tunables)
 
 
 def _timed(profile: Document) -> str:
