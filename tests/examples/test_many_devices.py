@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import jitscope as jax
 import jitscope.numpy as jnp
 from examples.programs import two_processes
 from tests import notebooks
+from tests.extent import ALL, QUICK, flags
 
 
 pytestmark = pytest.mark.long
@@ -45,7 +47,9 @@ def test_the_notebook_trains_in_three_ways_and_shows_what_each_exchanges(tmp_pat
 
 def test_two_processes_train_as_one() -> None:
     program = Path(two_processes.__file__)
-    run = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=300)
+    quickly = {} if ALL else flags(**QUICK)
+    command = [sys.executable, str(program)]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=300, env=os.environ | quickly)
     assert run.returncode == 0, run.stdout + run.stderr
     step, params = jax.jit(two_processes.make(jax, jnp)), two_processes.parameters()
     losses = []
