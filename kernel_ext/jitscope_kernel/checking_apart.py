@@ -4,7 +4,6 @@ its process, is nothing to the others."""
 from __future__ import annotations
 
 import multiprocessing
-import sys
 from collections.abc import Callable
 from multiprocessing.connection import Connection
 
@@ -16,7 +15,7 @@ Look = Callable[[str], Answer]
 
 def apart(look: Look, file: str) -> Answer:
     """The answer of a file that is looked at and run in a process of its own, or that this process died."""
-    context = multiprocessing.get_context("fork") if sys.platform == "linux" else multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("spawn")  # a fork would miss the threads of XLA
     ours, theirs = context.Pipe(duplex=False)
     process = context.Process(target=_send, args=(look, file, theirs))
     process.start()

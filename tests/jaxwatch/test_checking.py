@@ -77,6 +77,14 @@ def test_what_jax_does_not_know_is_told_in_plain_words(tmp_path: Path) -> None:
     assert "static_argnames='n'" in told.one.fix.text
 
 
+def test_a_member_of_an_enum_is_a_flag(tmp_path: Path) -> None:
+    file = tmp_path / "main.py"
+    text = "import enum\nMode = enum.Enum('Mode', 'FAST SLOW')\nf = jax.jit(lambda x, mode: x if mode is Mode.FAST else -x)\n"
+    file.write_text(f"{JAX}{text}f(1.0, Mode.FAST)\n")
+    [told] = check(read(str(file)), run=True)
+    assert told.one.id == "flag-arg-traced" and "a member of an enum is no array" in told.one.message
+
+
 LIBRARIES = {
     "layers of flax": """
 import jax, jax.numpy as jnp, flax.linen as nn

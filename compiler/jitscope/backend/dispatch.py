@@ -49,6 +49,7 @@ from .failing import run_error
 from .input_layouts import LaidOutEntry, as_they_lie, orders_asked, orders_of, seen_in_rows
 from .memory import ReferenceEntry, ReferenceProgram
 from .placement import layouts_text
+from .signature import is_hashable
 from .stages import trace_stage
 from .static import StaticSpec
 from .tracing import traced_for
@@ -269,7 +270,7 @@ class JitFunction(Generic[P, R]):
                     return stepped_on(type(error)(message_here(said)), "not-a-jax-type")
                 advice = (
                     ""
-                    if hasattr(leaf, "dtype") or isinstance(leaf, int) or _is_text(leaf, name)
+                    if hasattr(leaf, "dtype") or isinstance(leaf, int) or _is_text(leaf, name) or not is_hashable(leaf)
                     else f". If it is not data but a choice made before running, make it static: static_argnames={root_of(name)!r}"
                 )
                 message = message_here(f"argument {name} of {self._name} cannot be traced: {error}{advice}")

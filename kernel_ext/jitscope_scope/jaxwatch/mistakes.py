@@ -135,9 +135,10 @@ def _result(error: BaseException, match: re.Match[str]) -> Mistake:
 
 
 def _argument(error: BaseException, match: re.Match[str]) -> Mistake:
-    """An argument that is no array: text that is an argument by itself chooses what the program is."""
+    """An argument that is no array: a text or a member of an enum that is an argument by itself chooses what the program is."""
     whole = re.fullmatch(r"\w+", match["path"]) is not None
-    return Mistake("flag-arg-traced" if whole and match["type"] == "str" else "not-a-jax-type")
+    chooses = match["type"] == "str" or match["of"] != "class"
+    return Mistake("flag-arg-traced" if whole and chooses else "not-a-jax-type")
 
 
 def _transposed(error: BaseException, match: re.Match[str]) -> Mistake:
@@ -204,7 +205,7 @@ _TOLD: tuple[tuple[re.Pattern[str], Found], ...] = tuple(
         (r"Gradient only defined for", "grad-bad-signature"),
         (r"(?:grad|jacrev|jacfwd|hessian|value_and_grad)[^.]{0,60} requires (?:real|complex|float)", _differentiated),
         (r"Non-hashable static arguments", "static-unhashable"),
-        (r"Error interpreting argument to .* as an abstract array\..* of type <class '(?P<type>[^']*)'>.* at path (?P<path>\S+?)\.\s", _argument),
+        (r"Error interpreting argument to .* as an abstract array\..* of type <(?P<of>class|enum|flag) '(?P<type>[^']*)'>.* at path (?P<path>\S+?)\.\s", _argument),
         (r"function (?P<function>.{1,300}?) traced for \w+ returned a value of type .* not a valid JAX type", _result),
         (r"Argument .* of type .* is not a valid JAX type", "not-a-jax-type"),
         (r"Exception raised while checking equality of metadata fields of pytree", _metadata),

@@ -207,12 +207,22 @@ def _on_types(known: str, said: str) -> str:
     tells; "" of other errors."""
     if known == "pytree-registered-twice" and said.startswith("pytree structure error"):
         return "Make the objects again that were made before the class was defined again."
-    if known == "grad-bad-signature" and said.startswith("Gradient only defined for"):
-        return "Sum the result, or take jax.jacrev, which differentiates each element; has_aux=True is for results that come along."
+    if known == "grad-bad-signature" and (told := next((one for words, one in _OF_RESULTS if words in said), "")):
+        return told
     if known in _SAME_STRUCTURE and "pytree structure" in said.partition("\n")[0]:
         return _SAME_STRUCTURE[known]
     return _on_carry(said) if known == "loop-carry-mismatch" else ""
 
+
+_REAL = "Take the real part of the result, or ask for holomorphic=True where the function is complex differentiable."
+_SUM = "Sum the result, or take jax.jacrev, which differentiates each element; has_aux=True is for results that come along."
+_OF_RESULTS = (
+    ("return a real float", _REAL),
+    ("real-valued outputs", _REAL),
+    ("Gradient only defined for", _SUM),
+    (" to return ", _SUM),
+)
+"""What errors of a derivative say of a result, and what to do."""
 
 _SAME_STRUCTURE = {
     "cond-branch-mismatch": "Let all branches return the same structure: the same containers, keys and lengths.",
@@ -266,7 +276,7 @@ _ONE_MEMORY = (
 )
 _TO_EACH_ITS_OWN = "Give one of them a copy, x.copy(), or donate one of the arguments alone."
 
-_INLINE = re.compile(rf"\. (?:{ADVICE[0].upper()}{ADVICE[1:]}|(?=If it is not data))")
+_INLINE = re.compile(rf"\. (?:{ADVICE[0].upper()}{ADVICE[1:]}|(?=If it is not data|To make .* a tree))")
 _REBUILT = (
     "Rebuild the object without its checks: in tree_unflatten, object.__new__(cls) and then its fields, one by one. A registered "
     "dataclass is rebuilt by its constructor: check in a function that makes the object."

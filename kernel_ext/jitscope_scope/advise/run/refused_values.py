@@ -21,14 +21,13 @@ class RefusedValue(NamedTuple):
 def refused(known: str, error: BaseException, frame: FrameType) -> RefusedValue | None:
     """What to say of the class that an error of jax's names; None where it is not found, or there is nothing more to say of it. `frame`
     is the user's that ran."""
-    if (one := _ARGUMENT.search(str(error))) is not None and one["type"] in _STATIC:
-        said = (
-            f"`{one['path']}` is an argument of the compiled {one['function']}, and {_STATIC[one['type']]} is no array."
-        )
-        fix = f'Make it static, jit({one["function"]}, static_argnames="{one["path"]}"): each value of it has a program of its own then.'
-        return RefusedValue(said, fix)
-    if (one := _PART.search(str(error))) is not None and one["type"] in _STATIC:
-        said = f"`{one['path']}` is a part of an argument that is traced, and {_STATIC[one['type']]} is no array."
+    if (one := _ARGUMENT.search(str(error))) is not None and (what := _what(one)):
+        said = f"`{one['path']}` is an argument of the compiled {one['function']}, and {what} is no array."
+        asked = f'static_argnames="{one["path"]}"'
+        asked = asked if one["function"] == "<lambda>" else f"jit({one['function']}, {asked})"
+        return RefusedValue(said, f"Make it static, {asked}: each value of it has a program of its own then.")
+    if (one := _PART.search(str(error))) is not None and (what := _what(one)):
+        said = f"`{one['path']}` is a part of an argument that is traced, and {what} is no array."
         return RefusedValue(said, _STATIC_PART)
     match = re.search(r"(?:object of type|is of type|of type) '?<class '([^']+)'>", str(error))
     kind = _class(match[1]) if match is not None else None
@@ -45,12 +44,12 @@ def refused(known: str, error: BaseException, frame: FrameType) -> RefusedValue 
 
 
 _ARGUMENT = re.compile(
-    r"Error interpreting argument to <function (?:\S+\.)?(?P<function>[^\W\d]\w*) at \S+ as an abstract array\."
-    r".* of type <class '(?P<type>[^']*)'>.* at path (?P<path>[^\W\d]\w*)\.\s",
+    r"Error interpreting argument to <function (?:\S+\.)?(?P<function>[^\W\d]\w*|<lambda>) at \S+ as an abstract array\."
+    r".* of type <(?P<of>class|enum|flag) '(?P<type>[^']*)'>.* at path (?P<path>[^\W\d]\w*)\.\s",
     re.DOTALL,
 )
 _PART = re.compile(
-    r"Error interpreting argument to .* of type <class '(?P<type>[^']*)'>.* at path (?P<path>[^\W\d]\w*[.\[]\S*)\.\s",
+    r"Error interpreting argument to .* of type <(?P<of>class|enum|flag) '(?P<type>[^']*)'>.* at path (?P<path>[^\W\d]\w*[.\[]\S*)\.\s",
     re.DOTALL,
 )
 _STATIC_PART = (
@@ -62,6 +61,12 @@ _STATIC = {
     "builtin_function_or_method": "a function",
 }  # fmt: skip
 """What is no array, and has a hash: how it is called."""
+
+
+def _what(named: re.Match[str]) -> str:
+    """What a value that jax names is called, if it has a hash; else ""."""
+    return "a member of an enum" if named["of"] != "class" else _STATIC.get(named["type"], "")
+
 
 _FUNCTION = (
     "Make it static: an argument by static_argnames, a part of a tree as static data of its class; of an equinox module, equinox.filter_jit and "
