@@ -105,6 +105,7 @@ def join(
             leave()
         raise
     _start(joined.watch)
+    _idle.append(_started())  # says goodbye at an exit where no thread can be started
     devices.make_client_by(_client)
 
 
@@ -175,14 +176,23 @@ _waiters: list[_Waiter] = []
 _idle: list[_Waiter] = []
 
 
+def _started() -> _Waiter:
+    """Raises TimeoutError where no thread can be started any more: Python 3.12.0 to 3.12.2 start none at the exit."""
+    waiter = _Waiter()
+    try:
+        waiter.start()
+    except RuntimeError as error:
+        raise TimeoutError(f"nobody can be asked: {error}") from None
+    _waiters.append(waiter)
+    return waiter
+
+
 def _start(ask: Callable[[], None]) -> threading.Event:
     """Ask in a thread, so that Ctrl-C ends the wait; what is given is set when it is answered."""
     try:
         waiter = _idle.pop()
     except IndexError:
-        waiter = _Waiter()
-        waiter.start()
-        _waiters.append(waiter)
+        waiter = _started()
     done = threading.Event()
     waiter.asked.put((ask, done))
     return done
@@ -329,7 +339,7 @@ def leave() -> None:
         now.client.shutdown()
         if now.service is not None:
             now.service.shutdown()
-    except (RuntimeFailure, XlaError) as error:
+    except (RuntimeFailure, XlaError, TimeoutError) as error:
         # A service that goes before its client has left ends the process: both are kept, and the exit does not wait for them.
         _unfinished.append((now.service, now.client))
         stuck.set()
