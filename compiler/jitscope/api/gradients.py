@@ -9,9 +9,9 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from .. import tree
-from ..backend.array import Array
+from ..backend.array import Array, to_array
 from ..control.bodies import name_of
-from ..core import dtypes
+from ..core import config, dtypes
 from ..core.avals import ShapedArray, aval_of
 from ..core.errors import stepped_on
 from ..core.folding import folding
@@ -190,7 +190,11 @@ def of_arguments(fun: Any, chosen: Sequence[int], args: tuple, kwargs: dict[str,
 def _one(aval: ShapedArray) -> Any:
     """The cotangent of a result itself: weak if the result is."""
     one = aval.dtype.type(1)
-    return one.item() if aval.weak_type and dtypes.is_inexact(aval.dtype) else one
+    one = one.item() if aval.weak_type and dtypes.is_inexact(aval.dtype) else one
+    if dtypes.canonicalize(aval.dtype) == aval.dtype:
+        return one
+    with config.enable_x64(True):  # the function computed with 64 bits in a block of its own
+        return to_array(one)
 
 
 def _not_for_grad(message: str) -> TypeError:

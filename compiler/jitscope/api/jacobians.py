@@ -18,7 +18,7 @@ from ..core.wrapping import wraps
 from ..core.zeros import Zero
 from ..ops.elementwise import eq_p, real_p
 from ..ops.indexing import iota
-from ..ops.linear import add_p, convert, full, instantiate, reshape, slice_in_dim, zeros
+from ..ops.linear import add_p, convert, full, instantiate, reshape, slice_in_dim
 from ._flat import check_array, check_callable
 from .gradients import argument_numbers, chosen_arguments, of_arguments
 from .linear_maps import jvp, vjp
@@ -199,8 +199,8 @@ def _as(x: Any, aval: ShapedArray) -> Any:
 def _written(tangent: Any, result: Any) -> Any:
     """A tangent as a value of the result's dtype, also where there is none."""
     if getattr(tangent, "dtype", None) == dtypes.float0:
-        return zeros(aval_of(result))
-    return instantiate(tangent) if isinstance(tangent, Zero) else tangent
+        return instantiate(Zero(aval_of(result)))
+    return instantiate(tangent)
 
 
 # Checks --------------------------------------------------------------------------------------------------------------

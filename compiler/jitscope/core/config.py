@@ -176,7 +176,7 @@ class override(ContextDecorator):
 # Names ----------------------------------------------------------------------------------------------------------------
 
 
-_OTHER_NAMES = {"enable_compilation_cache": "compilation_cache"}
+_OTHER_NAMES = {"enable_compilation_cache": "compilation_cache", "x64_enabled": "enable_x64"}
 """What JAX calls options that have a shorter name here."""
 
 

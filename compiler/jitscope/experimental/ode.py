@@ -16,7 +16,7 @@ from ..api.vmap import vmap
 from ..control.closures import closure_convert
 from ..control.custom_vjp import custom_vjp
 from ..core import dtypes
-from ..core.avals import aval_of
+from ..core.avals import ShapedArray, aval_of
 from ..flatten_util import ravel_pytree
 from ..named_tuple import NamedTuple
 
@@ -80,19 +80,19 @@ def odeint(
 ) -> PyTree:
     """The solution of dy/dt = func(y, t, *args) with y(t[0]) = y0, at the times `t`.
 
-    `y0` is a tree of float or complex arrays, `t` [n] increasing floats, `args` trees of arrays; `func` gives a tree like y0. The
-    result has the structure of y0, each leaf with an axis of n times in front. A step is taken when the error it estimates is below
+    `y0` is a tree of float or complex arrays, `t` [n] increasing floats, `args` trees of arrays; `func` gives a tree like y0, or another
+    with the same elements in order (a list of the components of an array). The result has the structure of y0, each leaf with an axis of n times in front. A step is taken when the error it estimates is below
     `atol + rtol * |y|` (root of the mean square over all elements); it is at most `hmax` long. Between two times it takes at most
     `mxstep` steps: a time that is not reached has NaN, as have those after it.
 
     Reverse derivatives solve the adjoint equation backwards, so that memory does not grow with the number of steps; they exist with
-    respect to y0, t, args and what func captures. Raises TypeError where t is not [n] floats, or func gives another structure, shape
-    or dtype than y0.
+    respect to y0, t, args and what func captures. Raises TypeError where t is not [n] floats, or func gives another number or
+    dtype of elements than y0.
     """
     times = jnp.asarray(t)
     if times.ndim != 1 or not dtypes.is_float(times.dtype):
         raise TypeError(f"odeint takes a vector of float times; it got {aval_of(times).short()}")
-    converted, captured = closure_convert(func, y0, times[0], *args)
+    converted, captured = closure_convert(lambda y, *rest: _like(func(y, *rest), y), y0, times[0], *args)
     return _solve(converted, _Options(rtol, atol, mxstep, hmax), y0, times, *args, *captured)
 
 
@@ -101,10 +101,7 @@ def _solve(func: Callable[..., Any], options: _Options, y0: Any, times: Any, *ar
     start, unravel = ravel_pytree(y0)
 
     def slope(y: Any, t: Any) -> Any:
-        tree_of = unravel(y)
-        found = func(tree_of, t, *args)
-        _check_like(found, tree_of)
-        return ravel_pytree(found)[0]
+        return ravel_pytree(func(unravel(y), t, *args))[0]
 
     def to(step: _Step, target: Any) -> tuple[_Step, Any]:
         def goes_on(state: tuple[_Step, Any]) -> Any:
@@ -124,18 +121,20 @@ def _solve(func: Callable[..., Any], options: _Options, y0: Any, times: Any, *ar
     return vmap(unravel)(jnp.concatenate([start[None], values]))
 
 
-def _check_like(found: Any, wanted: Any) -> None:
-    given, expected = tree.structure(found), tree.structure(wanted)
-    if given != expected:
-        raise TypeError(
-            f"the function of odeint gives the structure {given}, the value has {expected}; they must agree"
-        )
-    for one, like in zip(tree.leaves(found), tree.leaves(wanted)):
-        one, like = aval_of(one), aval_of(like)
-        if one.shape != like.shape or (one.dtype != like.dtype and not one.weak_type):
-            raise TypeError(
-                f"the function of odeint gives {one.short()} where the value is {like.short()}; they must agree"
-            )
+def _like(slope: Any, value: Any) -> Any:
+    """The slope as a tree like the value. Raises TypeError where its elements are others in number or dtype."""
+    pairs = zip(map(aval_of, tree.leaves(slope)), map(aval_of, tree.leaves(value)))
+    if tree.structure(slope) == tree.structure(value) and all(_agree(one, like) for one, like in pairs):
+        return slope
+    flat, (like, unravel) = ravel_pytree(slope)[0], ravel_pytree(value)
+    given, wanted = aval_of(flat), aval_of(like)
+    if not _agree(given, wanted):
+        raise TypeError(f"the function of odeint gives {given.short()} where the value is {wanted.short()}; they must agree")
+    return unravel(flat.astype(like.dtype))
+
+
+def _agree(slope: ShapedArray, value: ShapedArray) -> bool:
+    return slope.shape == value.shape and (slope.dtype == value.dtype or slope.weak_type)
 
 
 def _next(slope: Callable[[Any, Any], Any], at: _Step, options: _Options) -> _Step:

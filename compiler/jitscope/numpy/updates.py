@@ -100,6 +100,8 @@ def _window_values(values: Any, index: Index, shape: tuple[int, ...]) -> Any:
 def _fitted(values: Any, target: tuple[int, ...]) -> Any:
     """Values broadcast to the shape of x[index]."""
     own = aval_of(values).shape
+    if 0 in target:  # nothing is written, whatever there is
+        return full(target, 0, aval_of(values).dtype)
     if len(own) > len(target) or any(n not in (1, m) for n, m in zip(own[::-1], target[::-1])):
         raise ValueError(f"values of shape {own} do not broadcast to x[index], which has shape {target}")
     if not hasattr(values, "aval") and not own:

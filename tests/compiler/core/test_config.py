@@ -387,3 +387,15 @@ def test_debug_key_reuse() -> None:
     with jx.debug_key_reuse(), pytest.raises(KeyReuseError):
         random.normal(key), random.normal(key)
     assert random.normal(key) == random.normal(key)
+
+
+def test_gradients_of_what_computes_with_64_bits_in_a_block_of_its_own() -> None:
+    def square(x):
+        with jx.enable_x64(True):
+            assert jx.config.x64_enabled
+            return jnp.array(x, jnp.float64) ** 2
+
+    assert not jx.config.x64_enabled
+    assert square(5.0).dtype == np.float64
+    for gradient in (jx.grad(square), jx.jit(jx.grad(square)), lambda x: jx.vmap(jx.grad(square))(x[None])[0]):
+        assert gradient(np.float32(5)) == 10 and gradient(np.float32(5)).dtype == np.float32

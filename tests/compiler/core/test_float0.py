@@ -34,6 +34,8 @@ PROGRAMS = {
     "vmap of jvp": (lambda: jx.vmap(lambda n: jx.jvp(lambda n: n, (n,), (zeros(),))[1])(NUMBERS), (3,)),
     "vmap of tangents": (lambda: jx.vmap(lambda n, t: jx.jvp(lambda n: n, (n,), (t,))[1])(NUMBERS, zeros(3)), (3,)),
     "vmap, other axis": (lambda: jx.vmap(lambda t: t, in_axes=1, out_axes=0)(zeros(2, 3)), (3, 2)),
+    "jacfwd of them": (lambda: jx.jacfwd(lambda x: zeros(3))(XS[:2]), (3, 2)),
+    "jacfwd of jvp": (lambda: jx.jacfwd(lambda x: jx.jvp(lambda x: x > 0, (x,), (x,))[1])(XS), (3, 3)),
     "scan": (lambda: jx.jvp(lambda n: lax.scan(lambda c, n: (c, n), 1.0, n)[1], (NUMBERS,), (zeros(3),))[1], (3,)),
     "scan over them": (lambda: jx.jit(lambda t: lax.scan(lambda c, t: (c, t), 0.0, t)[1])(zeros(3, 2)), (3, 2)),
     "while_loop": (

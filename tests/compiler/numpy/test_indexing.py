@@ -377,6 +377,15 @@ def test_errors_of_traced_indices() -> None:
         x[0] = 1
 
 
+@pytest.mark.parametrize("index", [slice(1, 0), np.array([], int), (slice(2, 2), slice(0))])
+@pytest.mark.parametrize("way", ["set", "add", "multiply", "min"])
+def test_nothing_is_written_to_no_elements_whatever_the_values(index, way):
+    x = jnp.arange(6.0).reshape(3, 2)
+    assert np.array_equal(getattr(x.at[index], way)(jnp.ones((4, 5))), x)
+    slope = jx.grad(lambda v: getattr(x.at[index], way)(v).sum())(jnp.ones(7))
+    assert np.array_equal(slope, np.zeros(7))
+
+
 def test_errors_of_updates() -> None:
     v = jnp.asarray(V)
     with pytest.raises(ValueError, match=r"shape \(2,\) do not broadcast to x\[index\], which has shape \(\)"):

@@ -16,7 +16,7 @@ START = np.array([3.0, 0.1])
 
 
 def pendulum(y, t, friction, gravity):
-    return jnp.stack([y[1], -friction * y[1] - gravity * jnp.sin(y[0]) + 0.1 * t])
+    return [y[1], -friction * y[1] - gravity * jnp.sin(y[0]) + 0.1 * t]  # of an array, as SciPy takes it
 
 
 def exact(start, times, friction, gravity):
@@ -88,7 +88,6 @@ def test_what_is_not_reached_is_nan():
 def test_what_does_not_fit_is_said():
     with pytest.raises(TypeError, match=r"vector of float times; it got i32\[3\]"):
         odeint(lambda y, t: y, jnp.array(1.0), jnp.arange(3))
-    with pytest.raises(TypeError, match=r"gives f32\[2\] where the value is f32"):
-        odeint(lambda y, t: jnp.ones(2), jnp.array(1.0), jnp.arange(3.0))
-    with pytest.raises(TypeError, match="structure"):
-        odeint(lambda y, t: (y, y), jnp.array(1.0), jnp.arange(3.0))
+    for slope in (lambda y, t: jnp.ones(2), lambda y, t: (y, y)):
+        with pytest.raises(TypeError, match=r"gives f32\[2\] where the value is f32\[1\]"):
+            odeint(slope, jnp.array(1.0), jnp.arange(3.0))
