@@ -9,6 +9,7 @@ equation instead.
 from __future__ import annotations
 
 import inspect
+import sys
 import time
 import weakref
 from collections.abc import Callable
@@ -404,9 +405,13 @@ class JitFunction(Generic[P, R]):
     def jit_alike(self) -> Callable[..., JitFunction[..., Any]]:
         """What compiles another function of the same parameters as this one is compiled, but for static arguments that are to be
         `traced`; it does not hold this one's function."""
-        declared = self._spec.declaration
-        options = self._options, self._device, self._auto, self._keep_unused, self._inline, self._shardings
+        declared, options = self._declared()
         return lambda fun, traced=(): JitFunction(fun, StaticSpec(fun, *declared).without(traced), *options)
+
+    def _declared(self) -> tuple[Any, tuple[Any, ...]]:
+        """What `jit` was told of static arguments, and its other options."""
+        options = self._options, self._device, self._auto, self._keep_unused, self._inline, self._shardings
+        return self._spec.declaration, options
 
     def clear_cache(self) -> None:
         """Forget the function's traces and programs."""
@@ -426,10 +431,19 @@ class JitFunction(Generic[P, R]):
         return self if instance is None else MethodType(self, instance)
 
     def __reduce__(self) -> Any:
-        return getattr(self, "__qualname__", self._name)
+        """By name where it is found by that, as functions are; else its function and what `jit` was told."""
+        name = getattr(self, "__qualname__", self._name)
+        found: Any = sys.modules.get(self.__module__)
+        for part in name.split("."):
+            found = getattr(found, part, None)
+        return name if found is self else (_made_anew, (self._fun, *self._declared()))
 
     def __repr__(self) -> str:
         return f"<jit of {getattr(self, '__qualname__', self._name)}>"
+
+
+def _made_anew(fun: Any, declared: Any, options: tuple[Any, ...]) -> JitFunction[..., Any]:
+    return JitFunction(fun, StaticSpec(fun, *declared), *options)
 
 
 def _is_text(leaf: Any, name: str) -> bool:

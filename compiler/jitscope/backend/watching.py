@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import tree
 from ..core import call_sites, config, dtypes, notices
-from ..core.avals import ShapedArray
+from ..core.avals import ShapedArray, aval_of
 from ..core.jaxpr import ClosedJaxpr, equations_in
 from ..core.messages import message_here
 from ..core.part_types import sums_of
@@ -53,7 +53,9 @@ def is_bad(x: Any, test: Test) -> bool:
 def numbers(x: Any) -> np.ndarray:
     """The values; of a sum over devices that is still to be taken, its terms."""
     is_open = type(x) is Array and sums_of(x.aval).unreduced
-    return np.stack([np.asarray(s.data) for s in x.addressable_shards]) if is_open else np.asarray(x)
+    if is_open:
+        return np.stack([np.asarray(s.data) for s in x.addressable_shards])
+    return np.asarray(x, getattr(x, "dtype", None) or aval_of(x).dtype)
 
 
 def has_bad(x: Any, test: Test) -> np.ndarray:

@@ -243,6 +243,10 @@ class Tracer(Operators, PlaceUnknown):
     def __deepcopy__(self, memo: Any) -> Tracer:
         return self
 
+    def __reduce__(self) -> Any:
+        wanted = "the value of this array, to be pickled"
+        raise ConcretizationTypeError(conversion_message(self, wanted, _STATIC, "number"))
+
 
 _STATIC = (
     "keep the computation in jitscope.numpy, or make the argument it stems from static (static_argnames=...), "

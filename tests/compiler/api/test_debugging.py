@@ -58,6 +58,14 @@ PROGRAMS = [
 ]  # fmt: skip
 
 
+@pytest.mark.parametrize("wide", [False, True])
+def test_numbers_of_python_have_the_dtype_that_they_are_computed_in(wide):
+    with jx.enable_x64(wide), jx.debug_nans(True), pytest.raises(FloatingPointError) as caught:
+        jx.jit(lambda x: 0.0 / x)(0.0)
+    kind = "f64[]" if wide else "f32[]"
+    assert [line.split()[-2] for line in str(caught.value).split("\n")[-3:]] == [kind] * 3
+
+
 @pytest.mark.parametrize(("f", "primitive"), PROGRAMS, ids=lambda x: getattr(x, "__name__", ""))
 def test_a_nan_is_reported_where_it_was_made(f, primitive):
     f(A)

@@ -256,6 +256,19 @@ def test_decorated_functions_pickle_by_reference():
     assert pickle.loads(pickle.dumps(decorated)) is decorated
 
 
+@pytest.mark.parametrize("options", [{}, {"static_argnums": 1}, {"static_argnames": "y", "keep_unused": True}])
+def test_functions_that_no_name_leads_to_pickle_by_what_they_compile(options):
+    again = pickle.loads(pickle.dumps(jx.jit(plain, **options)))
+    assert again is not compiled and again.__wrapped__ is plain and again(3.0, y=2.0) == 5
+    statics = again.trace(1.0, y=2.0).jaxpr.invars
+    assert len(statics) == (1 if options else 2)
+
+
+def test_values_while_tracing_are_not_pickled():
+    with pytest.raises(jx.errors.ConcretizationTypeError, match="pickled"):
+        jx.jit(pickle.dumps)(0)
+
+
 def test_as_decorator_with_and_without_arguments():
     @jx.jit
     def one(x):
