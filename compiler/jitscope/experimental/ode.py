@@ -129,7 +129,9 @@ def _like(slope: Any, value: Any) -> Any:
     flat, (like, unravel) = ravel_pytree(slope)[0], ravel_pytree(value)
     given, wanted = aval_of(flat), aval_of(like)
     if not _agree(given, wanted):
-        raise TypeError(f"the function of odeint gives {given.short()} where the value is {wanted.short()}; they must agree")
+        raise TypeError(
+            f"the function of odeint gives {given.short()} where the value is {wanted.short()}; they must agree"
+        )
     return unravel(flat.astype(like.dtype))
 
 

@@ -355,7 +355,8 @@ def full_like(
         made = full_like(like.aval.update(sharding=None), fill_value, dtype, device=device)
         return as_said(made, with_sums(like.aval, Sums(nothing, sums_of(like.aval).reduced)))  # no term of a sum
     if dtype is None and getattr(aval, "weak_type", False):
-        return on_device(_spread(operand_and_aval("full_like", fill_value)[0], sizes, aval.dtype, True), device)
+        value, given = operand_and_aval("full_like", fill_value)
+        return on_device(_spread(value, sizes, aval.dtype, not given.ndim), device)
     return full(sizes, fill_value, canonicalize(aval.dtype) if dtype is None else dtype, device=device)
 
 

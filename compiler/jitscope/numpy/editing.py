@@ -133,7 +133,8 @@ def insert(
         raise ValueError(f"insert: obj is an int, a slice or a vector of integers, not {aval.short()}")
     v, given = operand_and_aval("insert", values)
     v = cast(v, given, aval_of(x).dtype)
-    v = reshape(array_operand("insert", v), (1,) * (len(shape) - given.ndim) + given.shape)
+    v = convert(array_operand("insert", v), aval_of(x).dtype, aval_of(x).weak_type)
+    v = reshape(v, (1,) * (len(shape) - given.ndim) + given.shape)
     if not aval.ndim:
         v = moveaxis(v, 0, axis)  # several values for one place go along the axis
     count = aval.size if aval.size != 1 else aval_of(v).shape[axis]

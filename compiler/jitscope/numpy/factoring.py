@@ -16,7 +16,7 @@ from ..ops.indexing import iota
 from ..ops.linear import convert, mul_p, rev_p, slice_in_dim
 from ..ops.sort import sort_p, take_along
 from .creation import asarray
-from .operands import operand, weak_as
+from .operands import operand
 from .structure import array_operand
 
 
@@ -89,7 +89,7 @@ def cholesky(a: ArrayLike, *, upper: bool = False, symmetrize_input: bool = True
     NaN for others. `symmetrize_input`: (a + aᴴ) / 2 is factored, else the lower triangle of `a` is read."""
     x = matrices("cholesky", a, errors=_ALIKE if symmetrize_input else _BY_RANK)
     factor = ops.cholesky_p(ops.hermitian_part(x) if symmetrize_input else x)
-    return weak_as(ops.adjoint(factor) if upper else factor, x)
+    return ops.adjoint(factor) if upper else factor
 
 
 @overload
@@ -109,10 +109,10 @@ def qr(a: ArrayLike, mode: str = "reduced") -> QRResult | Array:
     x = matrices("qr", a, square=False, errors=_BY_RANK)
     if mode == "raw":
         factors, taus = householder.geqrf_p(x)
-        return QRResult(weak_as(ops.swapped(factors), x), weak_as(taus, x))
+        return QRResult(ops.swapped(factors), taus)
     if mode not in ("reduced", "r", "full", "complete"):
         raise ValueError(f"qr: mode is 'reduced', 'complete', 'r' or 'raw', not {mode!r}")
-    q, r = (weak_as(v, x) for v in householder.qr_p(x, pivoting=False, full_matrices=mode == "complete"))
+    q, r = householder.qr_p(x, pivoting=False, full_matrices=mode == "complete")
     return r if mode == "r" else QRResult(q, r)
 
 
@@ -171,7 +171,7 @@ def svd(
     found = singular.svd_p(
         x, full_matrices=full_matrices, compute_uv=compute_uv, subset_by_index=subset, routine="gesdd"
     )
-    s, *vectors = (weak_as(v, x) for v in found)
+    s, *vectors = found
     return SVDResult(vectors[0], s, vectors[1]) if compute_uv else s
 
 
@@ -211,7 +211,7 @@ def eigh(a: ArrayLike, UPLO: str | None = None, symmetrize_input: bool = True) -
     if symmetrize_input:
         x = ops.hermitian_part(x)
     vectors, values = eigen.eigh_p(x, lower=UPLO != "U", subset_by_index=None)
-    return EighResult(weak_as(values, x), weak_as(vectors, x))
+    return EighResult(values, vectors)
 
 
 @eager_jit(static="UPLO symmetrize_input", nested=True)
@@ -222,10 +222,9 @@ def eigvalsh(a: ArrayLike, UPLO: str | None = "L", *, symmetrize_input: bool = T
 
 def _eig(name: str, a: Any, vectors: bool) -> list[Any]:
     x = matrices(name, a, errors=_BY_RANK)
-    found = eigen.eig_p(
+    return eigen.eig_p(
         x, compute_left_eigenvectors=False, compute_right_eigenvectors=vectors, enable_eigvec_derivs=False
     )
-    return [weak_as(v, x) for v in found]
 
 
 @eager_jit(nested=True)

@@ -253,7 +253,8 @@ def iscomplex(x: ArrayLike) -> Array:
     """Whether the imaginary part of each element [...] is not zero, as booleans."""
     x = operand("iscomplex", x)
     if kind_of(x) != "c":
-        return weak_as(full(aval_of(x).shape, False, dtypes.bool_), x)
+        out = full(aval_of(x).shape, False, dtypes.bool_)
+        return out if aval_of(x).shape else weak_as(out, x)
     part = imag_p(x)
     return ne_p(part, number_like(part, 0))
 
@@ -263,7 +264,8 @@ def isreal(x: ArrayLike) -> Array:
     """Whether the imaginary part of each element [...] is zero, as booleans."""
     x = operand("isreal", x)
     if kind_of(x) != "c":
-        return weak_as(full(aval_of(x).shape, True, dtypes.bool_), x)
+        out = full(aval_of(x).shape, True, dtypes.bool_)
+        return out if aval_of(x).shape else weak_as(out, x)
     part = imag_p(x)
     return eq_p(part, number_like(part, 0))
 

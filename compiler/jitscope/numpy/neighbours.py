@@ -12,6 +12,7 @@ from ..eager.functions import eager_jit
 from ..ops.elementwise import abs_p, and_p, div_p, eq_p, gt_p, lt_p, ne_p
 from ..ops.families import scalar_like
 from ..ops.linear import add_p, concatenate_p, mul_p, reshape, slice_in_dim, sub_p, where as choose
+from ..symbolic.dimension import is_symbolic_dim
 from ._ufunc import kind_of
 from .arithmetic import remainder
 from .joining import concatenate
@@ -29,7 +30,7 @@ from .operands import (
 )
 from .reductions import strong, sum as sum_over
 from .running import cumsum
-from .structure import array_operand
+from .structure import array_operand, moveaxis
 
 
 if TYPE_CHECKING:
@@ -98,20 +99,21 @@ def trapezoid(y: ArrayLike, x: ArrayLike | None = None, dx: ArrayLike = 1.0, axi
     distances `dx`: [..., n] to floats [...]."""
     values, _, _, _ = promoted("trapezoid", (y,) if x is None else (y, x), inexact=True)
     y, x = array_operand("trapezoid", values[0]), None if x is None else array_operand("trapezoid", values[1])
-    axis = one_axis("trapezoid", axis, aval_of(y).ndim)
-    size = aval_of(y).shape[axis]
-    pairs = add_p(slice_in_dim(y, 1, size, axis=axis), slice_in_dim(y, 0, size - 1, axis=axis))
+    last = aval_of(y).ndim - 1
+    y = moveaxis(y, one_axis("trapezoid", axis, last + 1), last)
+    size = aval_of(y).shape[last]
+    first = 1 if is_symbolic_dim(size) or size else 0
+    pairs = add_p(slice_in_dim(y, first, size, axis=last), slice_in_dim(y, 0, size - first, axis=last))
     if x is None:
         width, given = operand_and_aval("trapezoid", dx)
-        if given.ndim:  # as NumPy does, whatever numpy_rank_promotion says
-            width = reshape(width, (1,) * (aval_of(y).ndim - given.ndim) + given.shape)
-    elif aval_of(x).ndim == 1:
-        step = diff(x)
-        width = reshape(step, tuple(aval_of(step).size if i == axis else 1 for i in range(aval_of(y).ndim)))
     else:
-        width = diff(x, axis=axis)
+        width = diff(x) if aval_of(x).ndim == 1 else moveaxis(diff(x, axis=axis), axis, -1)
+        given = aval_of(width)
+    if given.ndim:  # as NumPy does, whatever numpy_rank_promotion says
+        rank = max(last + 1, given.ndim)
+        pairs, width = (reshape(v, (1,) * (rank - aval_of(v).ndim) + aval_of(v).shape) for v in (pairs, width))
     terms = mul_p(*operands("trapezoid", pairs, width))
-    return mul_p(sum_over(terms, axis), scalar_like(terms, 0.5))
+    return mul_p(sum_over(terms, aval_of(terms).ndim - 1), scalar_like(terms, 0.5))
 
 
 @eager_jit(static="axis edge_order")

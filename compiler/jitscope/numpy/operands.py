@@ -181,6 +181,12 @@ def number_like(x: Any, value: Any) -> Any:
     return scalar_of(value, aval.dtype, aval.weak_type)
 
 
+def constant_like(x: Any, value: Any) -> Any:
+    """The number `value` in the dtype of `x`, weak as a weak scalar is: an operation with it makes a weak array strong, as many of JAX's do."""
+    aval = aval_of(x)
+    return scalar_of(value, aval.dtype, aval.weak_type and not aval.shape)
+
+
 def weak_as(out: Any, *given: Any) -> Any:
     """A result to which only numbers were added, as weakly typed as the operands."""
     weak = all(aval_of(v).weak_type for v in given)

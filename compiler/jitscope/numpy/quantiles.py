@@ -86,6 +86,8 @@ def _quantile(name: str, a: Any, q: Any, axis: Any, method: str, keepdims: bool,
     x, q, w = (v if v is None else convert(v, work) for v in (x, q, w))
     rows, axes, shape = _rows(name, x, axis)
     rest, size = aval_of(rows).shape[:-1], aval_of(rows).shape[-1]
+    if size == 0 and skip_nan:
+        return _kept_dims(full(rest, np.nan, result), (), axes, shape, keepdims)
     if size == 0:
         raise ValueError(f"{name} of an array of shape {shape}: there are no elements along axis {axis}")
     leading, count = aval_of(q).shape, aval_of(q).size

@@ -216,7 +216,9 @@ def angle(z: ArrayLike, deg: bool = False) -> Array:
     z = operand("angle", z)
     if kind_of(z) in "biu" or (kind_of(z) == "f" and not aval_of(z).ndim):
         z = convert(array_operand("angle", z), dtypes.default_float())
-    parts = (imag_p(z), real_p(z)) if kind_of(z) == "c" else (full(aval_of(z).shape, 0, aval_of(z).dtype), z)
+    parts = (
+        (imag_p(z), real_p(z)) if kind_of(z) == "c" else (weak_as(full(aval_of(z).shape, 0, aval_of(z).dtype), z), z)
+    )
     result = atan2_p(*parts)
     return weak_as(mul_p(result, scalar_like(result, 180 / math.pi)), result) if deg else result
 

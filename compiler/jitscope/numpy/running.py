@@ -31,9 +31,7 @@ def _running(name: str, primitive: Any, doc: str) -> CumulativeFunction:
         unsupported(name, out=out)
         x = operand(name, a)
         if axis is None or not aval_of(x).shape:
-            if axis is not None:
-                one_axis(name, axis, 0)
-            x, axis = reshape(x, (aval_of(x).size,)), 0
+            x, axis = reshape(x, (aval_of(x).size,)), axis or 0
         axis = one_axis(name, axis, aval_of(x).ndim)
         own = aval_of(x).dtype
         to = requested(dtype, name) if dtype is not None else dtypes.default_int() if own == dtypes.bool_ else own

@@ -259,6 +259,8 @@ def searchsorted(
     if sorter is not None:
         x = _pick(x, array_operand("searchsorted", sorter))
     index = _INDEX
+    if not aval_of(x).size:
+        return full(aval_of(y).shape, 0, index)
     if method == "compare_all":
         size, shape = aval_of(x).size, aval_of(y).shape
         rows = broadcast(reshape(x, (size, *[1] * len(shape))), (size, *[1] * len(shape)), (size, *shape))

@@ -52,7 +52,7 @@ from ..ops.elementwise import (
 from ..ops.families import scalar_like
 from ..ops.linear import add_p, convert, mul_p, neg_p, sub_p, where as choose
 from ._ufunc import describe, kind_of, not_complex, unary_of
-from .operands import broadcast, number_like, operand, operands, weak_as
+from .operands import broadcast, constant_like, number_like, operand, operands, weak_as
 
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def log10(x: ArrayLike, /) -> Array:
 def _scaled(name: str, factor: float, doc: str) -> Unary:
     def fun(x: Any, /) -> Any:
         x = operand(name, x, inexact=True)
-        return mul_p(x, number_like(x, factor))
+        return mul_p(x, constant_like(x, factor))
 
     return elementwise(describe(fun, name, doc))
 
@@ -119,7 +119,7 @@ def sinc(x: ArrayLike, /) -> Array:
     """sin(pi x) / (pi x), element by element [...], and 1 at 0, where all derivatives are right, too. At other whole numbers it
     is exactly 0, and at infinities."""
     x = operand("sinc", x, inexact=True)
-    at_zero, pi, nothing = eq_p(x, number_like(x, 0)), number_like(x, math.pi), number_like(x, 0)
+    at_zero, pi, nothing = eq_p(x, number_like(x, 0)), constant_like(x, math.pi), number_like(x, 0)
     real = real_p(x) if kind_of(x) == "c" else x
     endless = eq_p(abs_p(real), number_like(real, math.inf))
     if kind_of(x) == "c":

@@ -14,12 +14,12 @@ from ..core.trace import Tracer, evaluating
 from ..eager.functions import eager_jit
 from ..ops.elementwise import eq_p, ge_p
 from ..ops.indexing import iota
-from ..ops.linear import add_p, convert, pad_p, reshape, scalar_zero, slice_in_dim, where as choose
+from ..ops.linear import add_p, convert, pad_p, reshape, slice_in_dim, where as choose
 from ..symbolic.dimension import is_symbolic_dim
 from ._ufunc import describe
 from .creation import zeros
 from .dtypes import array_of, requested
-from .operands import broadcast, check_whole, integer, one_axis, operand_and_aval, scalar_of, shape_of
+from .operands import broadcast, check_whole, integer, number_like, one_axis, operand_and_aval, scalar_of, shape_of
 from .structure import array_operand, moveaxis
 
 
@@ -88,9 +88,10 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike | None = None
     return convert(ge_p(*rows_and_columns(shape, k)), to)
 
 
-def _zero(dtype: Any) -> Any:
-    """0 in a dtype; the key whose words are 0."""
-    return zeros((), dtype) if dtypes.is_extended(dtype) else scalar_zero(dtype)
+def _zero_of(x: Any) -> Any:
+    """0 as an element of `x`; the key whose words are 0."""
+    dtype = aval_of(x).dtype
+    return zeros((), dtype) if dtypes.is_extended(dtype) else number_like(x, 0)
 
 
 def _triangle(name: str, below: bool, doc: str) -> Triangle:
@@ -100,7 +101,7 @@ def _triangle(name: str, below: bool, doc: str) -> Triangle:
         if len(shape) < 2:
             raise ValueError(f"{name} needs two axes or more; the array has shape {shape}")
         row, column = rows_and_columns(shape, integer(name, k, "k", ValueError) - (not below))
-        under, zero = ge_p(row, column), _zero(aval_of(x).dtype)
+        under, zero = ge_p(row, column), _zero_of(x)
         return choose(under, x, zero) if below else choose(under, zero, x)
 
     return eager_jit(static="k")(describe(fun, name, doc))
@@ -184,7 +185,7 @@ def _diag(v: Any, k: int) -> Any:
     if aval_of(x).ndim != 1:
         raise ValueError(f"diag takes a vector or a matrix; it got shape {aval_of(x).shape}")
     size = aval_of(x).size + abs(k)
-    zero = _zero(aval_of(x).dtype)
+    zero = _zero_of(x)
     row = pad_p(x, zero, padding_config=((max(0, k), max(0, -k), 0),))
     row = broadcast(reshape(row, (1, size)), (1, size), (size, size))
     return choose(eq_p(*rows_and_columns((size, size), k)), row, zero)
@@ -219,4 +220,5 @@ def diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> A
     start = max(offset, 0) + max(-offset, 0) * m if size else 0
     flat = reshape(x, (*batch, n * m))
     edge = start + (size - 1) * (m + 1) + 1 if size else start
-    return slice_in_dim(flat, start, edge, m + 1 if is_symbolic_dim(size) or size > 1 else 1, axis=rank - 2)
+    out = slice_in_dim(flat, start, edge, m + 1 if is_symbolic_dim(size) or size > 1 else 1, axis=rank - 2)
+    return convert(out, aval_of(x).dtype)  # a strong one of a weak array, as in JAX

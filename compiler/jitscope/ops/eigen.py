@@ -9,12 +9,12 @@ import numpy as np
 from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of
 from .elementwise import abs_p, complex_p, conj_p, div_p, eq_p, imag_p, real_p
-from .families import pure
 from .indexing import iota
 from .linalg import (
     LastAxesPrimitive,
     adjoint,
     check_matrix,
+    factors,
     hermitian_from,
     identity,
     matrix_diagonal,
@@ -66,7 +66,7 @@ class Eigh(LastAxesPrimitive):
         if not 0 <= first <= end <= n:
             raise ValueError(f"eigh: subset_by_index {subset_by_index} does not fit {n} eigenvalues")
         values = ShapedArray((*batch, end - first), dtypes.real_part(a.dtype))
-        return pure([ShapedArray((*batch, n, end - first), a.dtype), values])
+        return factors(a, ShapedArray((*batch, n, end - first), a.dtype), values)
 
     def lower(self, ctx, a, /, *, lower, subset_by_index):
         if subset_by_index is not None:
@@ -110,7 +110,7 @@ class Eig(LastAxesPrimitive):
         check_matrix("eig", a, square=True)
         dtype = dtypes.complex_of(dtypes.real_part(a.dtype))
         count = compute_left_eigenvectors + compute_right_eigenvectors
-        return pure([ShapedArray(a.shape[:-1], dtype), *[ShapedArray(a.shape, dtype)] * count])
+        return factors(a, ShapedArray(a.shape[:-1], dtype), *[ShapedArray(a.shape, dtype)] * count)
 
     def lower(self, ctx, a, /, *, compute_left_eigenvectors, compute_right_eigenvectors, enable_eigvec_derivs):
         aval, outs = ctx.avals_in[0], ctx.avals_out

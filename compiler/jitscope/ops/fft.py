@@ -13,7 +13,7 @@ from ..core.avals import ShapedArray, aval_of
 from .elementwise import conj_p, eq_p, or_p
 from .families import Structural, check_kind, pure
 from .indexing import iota
-from .linear import convert, full, mul_p, where
+from .linear import convert, full, mul_p, where, zeros
 
 
 class FftType(enum.IntEnum):
@@ -39,7 +39,8 @@ class FFT(Structural):
             raise ValueError(f"fft works in float32 and float64; it got {x.short()}: use .astype")
         half = (*fft_lengths[:-1], fft_lengths[-1] // 2 + 1)
         wanted = half if fft_type is FftType.IRFFT else tuple(fft_lengths)
-        if x.shape[-rank:] != wanted:
+        nothing = fft_type is FftType.IRFFT and not fft_lengths[-1] and x.shape[-rank:] == tuple(fft_lengths)
+        if x.shape[-rank:] != wanted and not nothing:
             raise ValueError(
                 f"fft ({fft_type.name}) of lengths {fft_lengths} takes last axes {wanted}; it got {x.short()}"
             )
@@ -63,6 +64,8 @@ class FFT(Structural):
         if fft_type in (FftType.FFT, FftType.IFFT):
             return fft_p(ct, fft_type=fft_type, **params)
         count = math.prod(fft_lengths)
+        if not count:
+            return zeros(aval)
         if fft_type is FftType.RFFT:
             # Every coefficient but the unpaired ones stands for its mirror image, too.
             spread = mul_p(_conjugate(ct), _weights(aval_of(ct), fft_lengths[-1], count / 2, count))

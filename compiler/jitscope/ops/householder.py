@@ -17,6 +17,7 @@ from .linalg import (
     adjoint,
     check_matrix,
     conjugate,
+    factors,
     identity,
     over_columns,
     product,
@@ -63,7 +64,7 @@ class Geqrf(FactorizationWithoutDerivative):
 
     def abstract(self, a, /):
         check_matrix("geqrf", a)
-        return pure([ShapedArray(a.shape, a.dtype), ShapedArray((*a.shape[:-2], min_dim(*a.shape[-2:])), a.dtype)])
+        return factors(a, ShapedArray(a.shape, a.dtype), ShapedArray((*a.shape[:-2], min_dim(*a.shape[-2:])), a.dtype))
 
     def lower(self, ctx, a, /):
         outs = ctx.avals_out
@@ -221,7 +222,7 @@ class QR(LastAxesPrimitive):
         *batch, m, n = a.shape
         k = m if full_matrices else min_dim(m, n)
         outs = [ShapedArray((*batch, m, k), a.dtype), ShapedArray((*batch, k, n), a.dtype)]
-        return pure([*outs, ShapedArray((*batch, n), INDEX)] if pivoting else outs)
+        return factors(a, *outs, *[ShapedArray((*batch, n), INDEX)] * bool(pivoting))
 
     def lower(self, ctx, a, /, **params):
         return ctx.inline(lambda a: _factored(a, **params), a)

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of
+from ..core.effects import Effects
 from ..core.primitive import Primitive
 from ..symbolic.dimension import min_dim
 from ..xla.cpu_tuning import SMALL_SYSTEMS
@@ -37,6 +38,7 @@ from .linear import (
     sub_p,
     transpose,
     where,
+    zeros,
 )
 from .small_systems import (
     WORDS,
@@ -54,6 +56,11 @@ if TYPE_CHECKING:
 
 
 LAPACK_DTYPES = ("float32", "float64", "complex64", "complex128")
+
+
+def factors(a: ShapedArray, *outs: ShapedArray) -> tuple[Any, Effects]:
+    """What an operation of a matrix results in: weak where the matrix is, integers too, as in JAX."""
+    return pure([out.update(weak_type=True) for out in outs] if a.weak_type else list(outs))
 
 
 def check_matrix(name: str, aval: ShapedArray, square: bool = False) -> None:
@@ -97,7 +104,7 @@ def triangle(x: Any, lower: bool = True, offset: int = 0) -> Any:
     shape = aval_of(x).shape
     rows, columns = (iota(np.dtype(np.int32), shape, len(shape) - 2 + i) for i in range(2))
     inside = ge_p(add_p(rows, np.int32(offset)), columns) if lower else ge_p(columns, add_p(rows, np.int32(offset)))
-    return where(inside, x, full(shape, 0, aval_of(x).dtype))
+    return where(inside, x, zeros(aval_of(x)))
 
 
 def identity(aval: ShapedArray) -> Any:
@@ -176,7 +183,7 @@ class Cholesky(LastAxesPrimitive):
 
     def abstract(self, a, /):
         check_matrix("cholesky", a, square=True)
-        return pure(ShapedArray(a.shape, a.dtype))
+        return pure(ShapedArray(a.shape, a.dtype, a.weak_type))
 
     def lower(self, ctx, a, /):
         aval = ctx.avals_in[0]
@@ -269,7 +276,7 @@ class TriangularSolve(Primitive):
             raise TypeError(f"triangular_solve: {a.short()} and {b.short()} differ in their leading axes")
         if b.shape[-2 if left_side else -1] != a.shape[-1]:
             raise ValueError(f"triangular_solve: {a.short()} and {b.short()} do not fit together")
-        return pure(ShapedArray(b.shape, b.dtype))
+        return pure(ShapedArray(b.shape, b.dtype, a.weak_type and b.weak_type))
 
     def lower(self, ctx, a, b, /, *, left_side, lower, transpose_a, conjugate_a, unit_diagonal):
         if not ctx.avals_in[1].size:
@@ -372,13 +379,8 @@ class LU(LastAxesPrimitive):
         check_matrix("lu", a)
         *batch, m, n = a.shape
         index = np.dtype(np.int32)
-        return pure(
-            [
-                ShapedArray(a.shape, a.dtype),
-                ShapedArray((*batch, min_dim(m, n)), index),
-                ShapedArray((*batch, m), index),
-            ]
-        )
+        pivots, order = ShapedArray((*batch, min_dim(m, n)), index), ShapedArray((*batch, m), index)
+        return factors(a, ShapedArray(a.shape, a.dtype), pivots, order)
 
     def lower(self, ctx, a, /):
         aval, (_, pivot_aval, order_aval) = ctx.avals_in[0], ctx.avals_out

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from ..core import dtypes
 from ..core.avals import ShapedArray
-from .families import pure
-from .linalg import FactorizationWithoutDerivative, check_matrix, status_of, valid_or_nan
+from .linalg import FactorizationWithoutDerivative, check_matrix, factors, status_of, valid_or_nan
 
 
 class Schur(FactorizationWithoutDerivative):
@@ -17,7 +16,7 @@ class Schur(FactorizationWithoutDerivative):
 
     def abstract(self, a, /, *, compute_schur_vectors):
         check_matrix("schur", a, square=True)
-        return pure([ShapedArray(a.shape, a.dtype)] * (1 + compute_schur_vectors))
+        return factors(a, *[ShapedArray(a.shape, a.dtype)] * (1 + compute_schur_vectors))
 
     def lower(self, ctx, a, /, *, compute_schur_vectors):
         aval, outs = ctx.avals_in[0], ctx.avals_out
@@ -40,7 +39,7 @@ class Hessenberg(FactorizationWithoutDerivative):
     def abstract(self, a, /):
         check_matrix("hessenberg", a, square=True)
         *batch, n, _ = a.shape
-        return pure([ShapedArray(a.shape, a.dtype), ShapedArray((*batch, max(n - 1, 0)), a.dtype)])
+        return factors(a, ShapedArray(a.shape, a.dtype), ShapedArray((*batch, max(n - 1, 0)), a.dtype))
 
     def lower(self, ctx, a, /):
         aval, outs = ctx.avals_in[0], ctx.avals_out
@@ -65,7 +64,7 @@ class Tridiagonal(FactorizationWithoutDerivative):
             raise ValueError(f"tridiagonal takes matrices of one row or more; it got {a.short()}")
         real = dtypes.real_part(a.dtype)
         vectors = [ShapedArray((*batch, n), real), ShapedArray((*batch, n - 1), real)]
-        return pure([ShapedArray(a.shape, a.dtype), *vectors, ShapedArray((*batch, n - 1), a.dtype)])
+        return factors(a, ShapedArray(a.shape, a.dtype), *vectors, ShapedArray((*batch, n - 1), a.dtype))
 
     def lower(self, ctx, a, /, *, lower):
         aval, outs = ctx.avals_in[0], ctx.avals_out

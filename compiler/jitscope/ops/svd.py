@@ -8,12 +8,12 @@ from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of
 from ..symbolic.dimension import min_dim
 from .elementwise import div_p, eq_p
-from .families import pure
 from .householder import eye
 from .linalg import (
     LastAxesPrimitive,
     adjoint,
     check_matrix,
+    factors,
     identity,
     matrix_diagonal,
     over_columns,
@@ -49,7 +49,7 @@ class SVD(LastAxesPrimitive):
         outs = [ShapedArray((*batch, k), dtypes.real_part(a.dtype))]
         if compute_uv:
             outs += [ShapedArray((*batch, m, u), a.dtype), ShapedArray((*batch, v, n), a.dtype)]
-        return pure(outs)
+        return factors(a, *outs)
 
     def lower(self, ctx, a, /, *, full_matrices, compute_uv, subset_by_index, routine):
         aval, outs = ctx.avals_in[0], ctx.avals_out

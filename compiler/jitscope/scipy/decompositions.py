@@ -265,11 +265,7 @@ def schur(a: ArrayLike, output: str = "real") -> tuple[Array, Array]:
     if output == "complex":
         x = convert(x, dtypes.complex_of(aval_of(x).dtype))
     form, vectors = forms.schur_p(x, compute_schur_vectors=True)
-    return _weak_as(form, x), _weak_as(vectors, x)
-
-
-def _weak_as(out: Any, x: Any) -> Any:
-    return convert(out, aval_of(out).dtype, aval_of(x).weak_type)
+    return form, vectors
 
 
 @eager_jit(static="check_finite", nested=True)
@@ -340,7 +336,7 @@ def hessenberg(
     x = matrices("hessenberg", a)
     *batch, n, _ = aval_of(x).shape
     reduced, taus = forms.hessenberg_p(x)
-    h = _weak_as(ops.triangle(reduced, lower=False, offset=-1), x)
+    h = ops.triangle(reduced, lower=False, offset=-1)
     if not calc_q:
         return h
     if n < 2:

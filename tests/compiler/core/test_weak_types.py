@@ -28,7 +28,37 @@ def while_below_3(f: Any, init: Any) -> Any:
     return lax.while_loop(lambda c: c < 3, f, init)
 
 
+W, MATRIX, IDENTITY = jnp.full(2, 1.0), jnp.full((2, 2), 1.0), jnp.eye(2) * jnp.full((), 1.0)
+"""jnp.full of a Python number gives weak arrays."""
+
+
 CASES = {
+    "weak array: constants": (
+        lambda: (jnp.degrees(W), jnp.radians(W), jnp.sinc(W), jnp.log10(W), jnp.isreal(W)),
+        "sssss",
+    ),
+    "weak scalar: constants": (lambda: (jnp.degrees(1.0), jnp.radians(W[0]), jnp.sinc(1.0)), "www"),
+    "weak array: angles": (lambda: (jnp.angle(W), jnp.angle(W.astype(int)), jnp.angle(1.0)), "wss"),
+    "weak array: triangles": (lambda: (jnp.tril(MATRIX), jnp.triu(MATRIX), jnp.diag(W)), "www"),
+    "weak array: diagonals": (lambda: (jnp.diag(MATRIX), jnp.diagonal(MATRIX)), "ss"),
+    "weak array: edited": (lambda: (jnp.insert(W, 0, 3), jnp.insert(W, B.astype(int), 3), jnp.delete(W, 0)), "www"),
+    "weak array: full_like": (lambda: (jnp.full_like(W, 3), jnp.full_like(W, ONE), jnp.full_like(W, A[:2])), "wws"),
+    "weak matrix: numpy.linalg": (
+        lambda: (jnp.linalg.qr(MATRIX), jnp.linalg.eigh(MATRIX), jnp.linalg.svd(MATRIX)),
+        "wwwwwww",
+    ),
+    "weak matrix: scipy.linalg": (
+        lambda: (jx.scipy.linalg.qr(MATRIX), jx.scipy.linalg.eigh(MATRIX), jx.scipy.linalg.lu_factor(MATRIX)),
+        "wwwwww",
+    ),
+    "weak matrix: hessenberg, schur, lu": (
+        lambda: (jx.scipy.linalg.hessenberg(MATRIX), jx.scipy.linalg.schur(MATRIX), jx.scipy.linalg.lu(MATRIX)),
+        "wwwssw",
+    ),
+    "weak matrix: triangular solve": (
+        lambda: [jx.scipy.linalg.solve_triangular(m, v) for m in (MATRIX, IDENTITY) for v in (W, A[:2])],
+        "wsss",
+    ),
     "reference": (lambda: (jx.new_ref(1.0)[...], jx.freeze(jx.new_ref(1)), jx.new_ref(ONE)[...]), "sss"),
     "reference: argument": (lambda: jx.jit(lambda r: r[...] * 2)(jx.new_ref(1.0)), "s"),
     "reference: made inside": (lambda: jx.jit(lambda x: jx.new_ref(2.0)[...] * jnp.ones((), "bfloat16"))(1.0), "s"),

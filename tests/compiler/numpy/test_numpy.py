@@ -380,3 +380,39 @@ def test_long_rows_are_repeated(shape, repeats):
     np.testing.assert_array_equal(jnp.tile(x, repeats), want, strict=True)
     slope = jx.grad(lambda x: jnp.sum(jnp.tile(x, repeats) * np.ones_like(want)))(x)
     np.testing.assert_array_equal(slope, np.full(shape, want.size / max(x.size, 1), np.float32))
+
+
+EDGES = {
+    "cumsum of a number": lambda np: np.cumsum(np.asarray(2), axis=0),
+    "cumprod of a number": lambda np: np.cumprod(np.asarray(2.0), axis=-1),
+    "searchsorted in nothing": lambda np: np.searchsorted(np.zeros(0), np.asarray([1.0, 2.0]), side="right"),
+    "nanmedian of nothing": lambda np: np.nanmedian(np.zeros((0, 3)), axis=0),
+    "nanquantile of nothing": lambda np: np.nanquantile(np.zeros((2, 0)), 0.5, axis=1, keepdims=True),
+    "trapezoid of nothing": lambda np: np.trapezoid(np.zeros((2, 0))),
+    "trapezoid at places of more axes": lambda np: np.trapezoid(np.arange(3.0), np.arange(9.0).reshape(3, 3) ** 2),
+    "trapezoid at places of more, along another": lambda np: np.trapezoid(
+        np.arange(6.0).reshape(2, 3), np.arange(12.0).reshape(2, 2, 3) ** 2, axis=-1
+    ),
+    "trapezoid at places, first axis": lambda np: np.trapezoid(
+        np.arange(6.0).reshape(3, 2), np.arange(6.0).reshape(3, 2) ** 2, axis=0
+    ),
+    "trapezoid at a vector of places, middle axis": lambda np: np.trapezoid(
+        np.arange(24.0).reshape(2, 3, 4), np.asarray([1.0, 2.0, 4.0]), axis=1
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EDGES)
+def test_at_the_edges_as_numpy(name):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        want = np.asarray(EDGES[name](np))
+    found = EDGES[name](jnp)
+    assert found.shape == want.shape
+    np.testing.assert_allclose(found, want, rtol=1e-6)
+
+
+def test_half_spectra_of_nothing_are_nothing():
+    assert jnp.fft.irfft(jnp.zeros(0)).shape == (0,)
+    assert jnp.fft.hfft(jnp.zeros((2, 0))).shape == jnp.fft.irfft2(jnp.zeros((2, 0))).shape == (2, 0)
+    assert jx.grad(lambda x: jnp.fft.irfft(x).sum())(jnp.zeros(0)).shape == (0,)
