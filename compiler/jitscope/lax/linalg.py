@@ -84,10 +84,10 @@ def cholesky_update(r_matrix: ArrayLike, w_vector: ArrayLike) -> Array:
     return ops.cholesky_update_p(r_matrix, w_vector)
 
 
-def lu(x: ArrayLike) -> tuple[Array, Array, Array]:
+def lu(x: ArrayLike) -> list[Array]:
     """P x = L U with partial pivoting, for matrices [..., m, n]: L (without its unit diagonal) and U in one matrix, the
     row that each step swapped with (i32 [..., min(m, n)]), and the permutation of the rows (i32 [..., m])."""
-    return tuple(ops.lu_p(x))
+    return ops.lu_p(x)
 
 
 def lu_pivots_to_permutation(pivots: ArrayLike, permutation_size: int) -> Array:
@@ -233,29 +233,29 @@ def schur(
     compute_schur_vectors: bool = True,
     sort_eig_vals: bool = False,
     select_callable: Callable[..., Any] | None = None,
-) -> tuple[Array, ...]:
+) -> list[Array]:
     """T and unitary Z with Z T Zᴴ = x [..., n, n], T upper triangular (of real matrices with blocks of 2 × 2 for pairs
-    of complex eigenvalues); only T, as a tuple of one, unless `compute_schur_vectors`. No derivative. Raises
+    of complex eigenvalues); only T, as a list of one, unless `compute_schur_vectors`. No derivative. Raises
     NotImplementedError for `sort_eig_vals`."""
     if sort_eig_vals or select_callable is not None:
         raise NotImplementedError(
             "schur: eigenvalues stand in the order LAPACK finds them; sort_eig_vals is not supported"
         )
-    return tuple(forms.schur_p(x, compute_schur_vectors=compute_schur_vectors))
+    return forms.schur_p(x, compute_schur_vectors=compute_schur_vectors)
 
 
-def hessenberg(a: ArrayLike) -> tuple[Array, Array]:
+def hessenberg(a: ArrayLike) -> list[Array]:
     """H with Q H Qᴴ = a [..., n, n] on and above the first subdiagonal; below it, and in the second result [..., n -
     1], the reflections of which Q is the product (see `householder_product`). No derivative."""
-    return tuple(forms.hessenberg_p(a))
+    return forms.hessenberg_p(a)
 
 
-def tridiagonal(a: ArrayLike, *, lower: bool = True) -> tuple[Array, Array, Array, Array]:
+def tridiagonal(a: ArrayLike, *, lower: bool = True) -> list[Array]:
     """Real tridiagonal T with Q T Qᴴ = a [..., n, n] Hermitian, of which the `lower` (or upper) triangle is read: a
     matrix with T's lower (upper) part and the reflections of which Q is the product, T's diagonal [..., n] and
     off-diagonal [..., n - 1], and the scales of the reflections [..., n - 1]. No derivative. Raises ValueError for n =
     0."""
-    return tuple(forms.tridiagonal_p(a, lower=lower))
+    return forms.tridiagonal_p(a, lower=lower)
 
 
 def __getattr__(name: str) -> Any:

@@ -132,7 +132,7 @@ def sort_key_val(
     return ordered, along
 
 
-def top_k(operand: ArrayLike, k: int, *, axis: int = -1, is_stable: bool = True) -> tuple[Array, Array]:
+def top_k(operand: ArrayLike, k: int, *, axis: int = -1, is_stable: bool = True) -> list[Array]:
     """The k greatest elements along an axis, descending, and their indices (int32): [..., n] to [..., k], both. A NaN
     counts as the greatest. operand: real numbers. Of equal elements the first comes first, whatever `is_stable`
     says. Raises ValueError for others and for a k that is negative or greater than the axis."""
@@ -145,7 +145,7 @@ def top_k(operand: ArrayLike, k: int, *, axis: int = -1, is_stable: bool = True)
     if isinstance(length, int) and length > 2**31 - 1:
         raise ValueError(f"top_k gives indices as int32, which do not hold those of an axis of {length} elements")
     values, indices = sorting.top_k_p(operand, k=size(k), axis=int(axis) % rank, is_stable=bool(is_stable))
-    return values, indices
+    return [values, indices]
 
 
 def _approximate(greatest: bool) -> ApproximateTop:
@@ -156,8 +156,8 @@ def _approximate(greatest: bool) -> ApproximateTop:
         recall_target: float = 0.95,
         reduction_input_size_override: int = -1,
         aggregate_to_topk: bool = True,
-    ) -> tuple[Any, Any]:
-        values, indices = approx_top_k_p(
+    ) -> list[Any]:
+        return approx_top_k_p(
             operand,
             k=int(k),
             reduction_dimension=int(reduction_dimension),
@@ -166,7 +166,6 @@ def _approximate(greatest: bool) -> ApproximateTop:
             reduction_input_size_override=int(reduction_input_size_override),
             aggregate_to_topk=bool(aggregate_to_topk),
         )
-        return values, indices
 
     function.__name__ = function.__qualname__ = "approx_max_k" if greatest else "approx_min_k"
     function.__doc__ = f"""The k {"greatest" if greatest else "least"} elements along an axis, best first, and their

@@ -35,7 +35,7 @@ class AtLeast(Protocol):
     @overload
     def __call__(self, ary: ArrayLike, /) -> Array: ...
     @overload
-    def __call__(self, *arys: ArrayLike) -> Array | list[Array]: ...
+    def __call__(self, *arys: ArrayLike) -> Array | tuple[Array, ...]: ...
 
 
 class Window(Protocol):
@@ -70,7 +70,7 @@ class ApproximateTop(Protocol):
         recall_target: float = 0.95,
         reduction_input_size_override: int = -1,
         aggregate_to_topk: bool = True,
-    ) -> tuple[Array, Array]: ...
+    ) -> list[Array]: ...
 
 
 class Sum(Protocol):

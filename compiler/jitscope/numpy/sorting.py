@@ -137,10 +137,8 @@ def _rows(x: Any) -> list[Any]:
 
 
 @eager_jit(static="k axis mode sorted")
-def top_k(
-    a: ArrayLike, k: int, /, *, axis: int = -1, mode: str = "largest", sorted: bool = True
-) -> tuple[Array, Array]:
-    """(the `k` greatest elements along an axis, or with `mode` "smallest" the least, the best one first, and their indices): `a`
+def top_k(a: ArrayLike, k: int, /, *, axis: int = -1, mode: str = "largest", sorted: bool = True) -> list[Array]:
+    """[the `k` greatest elements along an axis, or with `mode` "smallest" the least, the best one first, and their indices]: `a`
     [..., n] to [..., k], both; of equal elements the first comes first. `sorted=False` leaves the order open, and changes nothing. Raises
     ValueError for complex numbers, another mode and a k that is negative or greater than the axis."""
     x = array_operand("top_k", a)
@@ -151,7 +149,7 @@ def top_k(
     axis, k = one_axis("top_k", axis, aval_of(x).ndim), integer("top_k", k, "k")
     turned = x if mode == "largest" else _turned(x)
     values, places = top_k_p(turned, k=k, axis=axis, is_stable=True)
-    return (values if mode == "largest" else _turned(values)), places
+    return [values if mode == "largest" else _turned(values), places]
 
 
 def _turned(x: Any) -> Any:

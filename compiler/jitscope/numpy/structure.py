@@ -192,8 +192,8 @@ def broadcast_arrays(*args: ArrayLike) -> tuple[Array, ...]:
 
 def _at_least(name: str, rank: int, widen: Any) -> AtLeast:
     @eager_jit()
-    def several(*arys: Any) -> list[Any]:
-        return [_widened(name, x, rank, widen) for x in arys]
+    def several(*arys: Any) -> tuple[Any, ...]:
+        return tuple(_widened(name, x, rank, widen) for x in arys)
 
     @eager_jit()
     def one(ary: Any) -> Any:
@@ -202,7 +202,7 @@ def _at_least(name: str, rank: int, widen: Any) -> AtLeast:
     def fun(*arys: Any) -> Any:
         return one(arys[0]) if len(arys) == 1 else several(*arys)
 
-    return describe(fun, name, f"The array with at least {rank} axes, new ones of size 1; for several arrays, a list.")
+    return describe(fun, name, f"The array with at least {rank} axes, new ones of size 1; for several arrays, a tuple.")
 
 
 def _widened(name: str, x: Any, rank: int, widen: Any) -> Any:

@@ -256,7 +256,7 @@ def eigh(
 
 
 @eager_jit(static="output", nested=True)
-def schur(a: ArrayLike, output: str = "real") -> tuple[Array, Array]:
+def schur(a: ArrayLike, output: str = "real") -> list[Array]:
     """T and unitary Z with Z T Zᴴ = a [..., n, n]. T is upper triangular if `a` is complex or `output` "complex", else
     real with blocks of 2 × 2 for pairs of complex eigenvalues. No derivative. Raises ValueError for another output."""
     if output not in ("real", "complex"):
@@ -264,8 +264,7 @@ def schur(a: ArrayLike, output: str = "real") -> tuple[Array, Array]:
     x = matrices("schur", a, errors=_BY_RANK)
     if output == "complex":
         x = convert(x, dtypes.complex_of(aval_of(x).dtype))
-    form, vectors = forms.schur_p(x, compute_schur_vectors=True)
-    return form, vectors
+    return forms.schur_p(x, compute_schur_vectors=True)
 
 
 @eager_jit(static="check_finite", nested=True)

@@ -416,3 +416,12 @@ def test_half_spectra_of_nothing_are_nothing():
     assert jnp.fft.irfft(jnp.zeros(0)).shape == (0,)
     assert jnp.fft.hfft(jnp.zeros((2, 0))).shape == jnp.fft.irfft2(jnp.zeros((2, 0))).shape == (2, 0)
     assert jx.grad(lambda x: jnp.fft.irfft(x).sum())(jnp.zeros(0)).shape == (0,)
+
+
+def test_results_stand_in_the_containers_of_jax():
+    x, linalg = jnp.eye(3), jx.lax.linalg
+    lists = [jx.lax.top_k(x, 1), jnp.top_k(x, 1), jx.lax.approx_max_k(x, 1), jx.lax.approx_min_k(x, 1), linalg.lu(x)]
+    lists += [linalg.schur(x), linalg.hessenberg(x), linalg.tridiagonal(x), jx.scipy.linalg.schur(x)]
+    assert all(type(found) is list for found in lists)
+    tuples = [jnp.atleast_1d(1, 2), jnp.atleast_2d(1, 2), jnp.atleast_3d(1, 2), jnp.linalg.qr(x), jx.scipy.linalg.lu(x)]
+    assert all(isinstance(found, tuple) for found in tuples)
