@@ -7,6 +7,7 @@ import functools
 import linecache
 import math
 import operator
+import pickle
 import sys
 import traceback
 from itertools import count
@@ -361,3 +362,8 @@ def test_later_releases_say_so():
     with pytest.raises(NotImplementedError, match=r"lax\.ppermute"):
         jx.lax.psend(1.0, "i", [(0, 1)])
     assert not isinstance(1, jx.sharding.Sharding)
+
+
+def test_values_while_tracing_are_not_pickled():
+    with pytest.raises(jx.errors.ConcretizationTypeError, match="pickled"):
+        jx.jit(pickle.dumps)(0)
