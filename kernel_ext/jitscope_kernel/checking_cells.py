@@ -64,6 +64,7 @@ def _shell_of_its_own() -> Iterator[tuple[InteractiveShell, _Compiler]]:
         if (manager := shell.extension_manager) is not None:
             for extension in list(manager.loaded):
                 manager.unload_extension(extension)
+        shell.restore_sys_module_state()  # its module has been `__main__`
         InteractiveShell.clear_instance()
 
 
