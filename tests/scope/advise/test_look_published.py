@@ -8,6 +8,19 @@ from jitscope_scope.advise import look
 JAX = "import jax, time\nimport jax.numpy as jnp\nimport numpy as np\nfrom jax import lax\n"
 
 FINE = {
+    "an argument that is off is off": """
+def setup(force):
+    def minimize(x, verbose=False):
+        y = jnp.abs(force * x)
+        if verbose:
+            print("least", y.min())
+        return y
+    return minimize
+@jax.jit
+def run(force, x):
+    minimize = setup(force)
+    return minimize(x)
+""",
     "the keys of a dict are no tracers": """
 @jax.jit
 def f(params, x):
@@ -36,6 +49,7 @@ def update(position, neighbors=None):
     nbrs = neighbors
     if nbrs is None:
         return build(position)
+    nbrs = nbrs * 2
     return lax.cond(jnp.any(position > nbrs), build, lambda x: x, position)
 """,
     "what a base class takes back is not kept": """

@@ -59,17 +59,26 @@ def given_constants(function: Function, call: ast.Call, bound: int, known: Known
     return found
 
 
+def switched_off(function: Function) -> dict[str, Any]:
+    """The arguments that are False or None unless a call says otherwise."""
+    defaults, anew = default_values(function), stored(function)
+    constants = {
+        name: one.value for name, one in defaults.items() if isinstance(one, ast.Constant) and name not in anew
+    }
+    return {name: value for name, value in constants.items() if value is False or value is None}
+
+
 def never_none(site: ast.AST, code: Code) -> dict[str, Any]:
     """The names of the functions around a place that are not None there: an `if x is None: return` stands before it."""
-    found: set[str] = set()
+    found: dict[str, int] = {}  # with the line that excludes None
     inner = site
     for outer in code.around(site):
         for field in ("body", "orelse", "finalbody"):
             block = getattr(outer, field, None)
             if isinstance(block, list) and inner in block:
-                found |= {name for one in block[: block.index(inner)] if (name := _excluded(one))}
+                found |= {name: one.lineno for one in block[: block.index(inner)] if (name := _excluded(one))}
         if isinstance(outer, Function):
-            found |= {other for name in found if (other := _source(name, outer, code))}
+            found |= {other: line for name, line in found.items() if (other := _source(name, line, outer, code))}
         inner = outer
     return {name: SOMETHING for name in found if _is_bound_once(name, site, code)}
 
@@ -84,9 +93,10 @@ def _excluded(statement: ast.stmt) -> str:
     return ""
 
 
-def _source(name: str, function: Function, code: Code) -> str:
-    """The name of which another one is only another name in a function: `y` of `x = y`."""
-    match [code.parents.get(one) for one in code.scopes.binders(function, name)]:
+def _source(name: str, line: int, function: Function, code: Code) -> str:
+    """The name of which another one is only another name above a line of a function: `y` of `x = y`."""
+    binders = [code.parents.get(one) for one in code.scopes.binders(function, name)]
+    match [one for one in binders if getattr(one, "lineno", 0) < line]:
         case [ast.Assign(targets=[ast.Name()], value=ast.Name(id=other))]:
             return other
     return ""

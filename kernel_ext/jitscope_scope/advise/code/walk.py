@@ -16,7 +16,7 @@ from ...source_code.parameters import default_values, parameters, positional
 from ...source_code.text import Code
 from ...source_code.tree import Function, below
 from . import forms, values
-from .decided import decision, given_constants, never_none
+from .decided import decision, given_constants, never_none, switched_off
 from .events import Event, Region
 from .functions import Functions, TracedFunction
 from .holders import Holders
@@ -209,7 +209,7 @@ class Walk:
         if any(one.function is node for one in self.functions.traced) or self.functions.is_called_back(node):
             return
         given = dict.fromkeys(parameters(node), Kind.UNKNOWN)
-        known = {name: one for name, one in region.known.items() if name not in given}
+        known = {name: one for name, one in region.known.items() if name not in given} | switched_off(node)
         self._function(node, {**scope, **given}, Region(node, region.traced, region.depth + 1, known=known))
 
     def _branches(self, blocks: list[list[ast.stmt]], scope: Scope, region: Region, results: list[Kind]) -> None:
