@@ -140,7 +140,7 @@ def beam_search(emissions, moves):
         scores, flat = lax.top_k(every.ravel(), 3)
         return (scores, flat % 9), (flat // 9, flat % 9)
 
-    start = lax.top_k(emissions[0], 3)
+    start = tuple(lax.top_k(emissions[0], 3))
     (scores, last), (parents, tokens) = lax.scan(step, start, emissions[1:])
     _, path = lax.scan(lambda b, t: (t[0][b], t[1][b]), jnp.argmax(scores), (parents, tokens), reverse=True)
     return scores, last, path
