@@ -32,13 +32,17 @@ def _slow(profile: Document) -> str:
     lines = [line for line in profile.get("lines", ()) if line["own"]]
     if len(lines) < 2:  # of one line nobody asks
         return ""
-    most = max(lines, key=lambda line: line["own"]["estimate"])
+    most = max(lines, key=lambda line: _middle(line["own"]))
     own = most["own"]
     if own["least"] < _MUCH:
         return ""
     known = percent(own["least"]) == percent(own["most"])
-    share = percent(own["least"]) if known else f"~ {percent(own['estimate'])}"
+    share = percent(own["least"]) if known else f"~ {percent(_middle(own))}"
     return f"line {most['position']['line']}: {share} of the time"
+
+
+def _middle(bounds: Document) -> float:
+    return bounds.get("estimate", bounds["least"])
 
 
 TELLING = {"values": _first_nan, "profile": _slow}

@@ -14,7 +14,7 @@ class Bounds(TypedDict):
 
     least: float
     most: float
-    estimate: float
+    estimate: NotRequired[float]
     """What it comes to where kernels are split by an estimate."""
     low: NotRequired[float]
     """The 10th percentile of the same in single calls, where several were recorded."""

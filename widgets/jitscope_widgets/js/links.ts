@@ -1,8 +1,7 @@
 // What belongs together: lines of the user's code, equations, HLO instructions, kernels. The link is the equation path.
 import { CallTree, LINES, lineNumber, type Marked } from "./calls";
 import { equationsOf } from "./measured";
-import type { CompilationDoc, GraphDoc, GraphEdge, GraphNode, Kernel, Position, SourceDoc } from "./documents";
-import type { Bounds } from "./shares";
+import type { Bounds, CompilationDoc, GraphDoc, GraphEdge, GraphNode, Kernel, Position, SourceDoc } from "./documents";
 
 type Placed = Pick<GraphNode, "positions" | "paths"> & { id?: string };
 

@@ -1,9 +1,6 @@
 // Shares of the measured time in words: what was measured, or an estimate between bounds.
-import type { Bounds as Measured } from "./documents";
+import type { Bounds } from "./documents";
 import { percent } from "./numbers";
-
-/** A share of the time, with an estimate where it is known how kernels of several equations are split. */
-export type Bounds = Omit<Measured, "estimate"> & Partial<Pick<Measured, "estimate">>;
 
 /** "41 %" where it was measured, "~ 34 %" where it is estimated; "9–12 %", "≤ 3 %" where there is no estimate. */
 export function shareText({ least, most, estimate }: Bounds): string {

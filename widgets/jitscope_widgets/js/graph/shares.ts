@@ -1,11 +1,11 @@
 // Which kernels compute a node, and what share of the measured time that is. A fused kernel's time is measured as a whole: a node
 // that only part of a kernel comes from has a least, a most, and an estimate between them. The share of what is round several kernels is
 // that of its equations, in all levels; what XLA made beside them (copies for a loop) is told apart.
-import type { Kernel } from "../documents";
+import type { Bounds, Kernel } from "../documents";
 import { kernelNames } from "../kernels";
 import { kernelPaths, touches, withKernel } from "../links";
 import { percent } from "../numbers";
-import { type Bounds, middle, shareText } from "../shares";
+import { middle, shareText } from "../shares";
 import type { Model } from "./model";
 
 export class Shares {

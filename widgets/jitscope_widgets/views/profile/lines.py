@@ -25,6 +25,8 @@ def slowest(profile: Document) -> Sentence | None:
     if not own:
         return None
     first, bounds = own[0], own[0]["own"]
+    if "estimate" not in bounds and any(other["own"]["most"] > bounds["least"] for other in own[1:]):
+        return _one_of(own)
     if tied := [other for other in own[1:] if _is_tied(bounds, other["own"])]:
         return _tied([first, *tied], profile)
     position = first["position"]
@@ -47,6 +49,14 @@ def _told(*remarks: str) -> str:
     return f" ({said})" if said else ""
 
 
+def _one_of(own: list[Document]) -> Sentence:
+    """Of a document without estimates: the lines of which any may be the slowest."""
+    least = max(line["own"]["least"] for line in own)
+    found = [line for line in own if line["own"]["most"] > least or line["own"]["least"] == least]
+    said = _any_of(found, [wording.share(line["own"]["least"], line["own"]["most"]) for line in found])
+    return Sentence(f"{said} The time of a kernel that computes several lines was not split among them.", "headline")
+
+
 _CLOSE = 0.9
 """An estimate that is at least this part of another one is not told from it."""
 
@@ -55,13 +65,13 @@ def _is_tied(bounds: Document, other: Document) -> bool:
     """Whether two estimated shares are too close to say which one is larger."""
     if not (wording.is_estimated(bounds) or wording.is_estimated(other)) or other["most"] <= bounds["least"]:
         return False
-    return other["estimate"] >= _CLOSE * bounds["estimate"]
+    return wording.middle(other) >= _CLOSE * wording.middle(bounds)
 
 
 def _tied(found: list[Document], profile: Document) -> Sentence:
     """Of estimates that are too close: the lines of which any may be the slowest."""
     shares = [
-        f"{'an estimated ' if wording.is_estimated(line['own']) else ''}{percent(line['own']['estimate'])}"
+        f"{'an estimated ' if wording.is_estimated(line['own']) else ''}{percent(wording.middle(line['own']))}"
         for line in found
     ]
     return Sentence(f"{_any_of(found, shares)} That is too close to tell.", "headline", wording.how(profile))
@@ -79,7 +89,7 @@ def _any_of(found: list[Document], shares: list[str]) -> str:
 def own_lines(profile: Document) -> list[Document]:
     """The lines in which equations were written, those that take most at first."""
     found = [line for line in profile["lines"] if line["own"]]
-    return sorted(found, key=lambda line: (-line["own"]["estimate"], line["position"]["line"]))
+    return sorted(found, key=lambda line: (-wording.middle(line["own"]), line["position"]["line"]))
 
 
 def line_tables(profile: Document) -> Iterator[Part]:
@@ -113,7 +123,7 @@ class Lines:
         for line in self.own:
             self.groups[self.function(line)].append(line)
         self.top = (
-            max((_sum([line["own"] for line in own])["estimate"] for own in self.groups.values()), default=0) or 1.0
+            max((wording.middle(_sum([line["own"] for line in own])) for own in self.groups.values()), default=0) or 1.0
         )
         """The share that the longest bar stands for: that of a function."""
 
@@ -156,10 +166,11 @@ class Lines:
     def _figures(self, bounds: Document, top: float) -> tuple[Text, Bar, Text]:
         """Share, bar and seconds."""
         estimated = wording.is_estimated(bounds)
-        shown = bounds["estimate"]
+        shown = wording.middle(bounds)
+        most = shown if "estimate" in bounds else bounds["most"]
         text = wording.share_text(bounds, self.how)
-        bar = Bar(bounds["least"] / top, min(shown / top, 1.0), text.title)
-        return text, bar, wording.time_text(shown * self.busy, estimated)
+        bar = Bar(bounds["least"] / top, min(most / top, 1.0), text.title)
+        return text, bar, wording.time_text(shown * self.busy, estimated or "estimate" not in bounds)
 
     def _alike(self, group: list[Document], parts: Mapping[str, float], top: float) -> Row:
         """Kernels that do the same for a line, in one row."""
@@ -191,13 +202,13 @@ class Lines:
                 (*self._figures(sums[name], self.top), "", f"{name} ({plural(len(own), 'line')})"),
                 rows=tuple(self._line(line, self.top) for line in own),
             )
-            for name, own in sorted(groups.items(), key=lambda item: -sums[item[0]]["estimate"])
+            for name, own in sorted(groups.items(), key=lambda item: -wording.middle(sums[item[0]]))
         ]
         return Table("Functions, by the share of what is written in them", _columns("function"), tuple(rows))
 
     def by_scope(self) -> Table:
-        scopes = sorted(self.profile["scopes"], key=lambda scope: -scope["estimate"])
-        top = max((scope["estimate"] for scope in scopes), default=0) or 1.0
+        scopes = sorted(self.profile["scopes"], key=lambda scope: -wording.middle(scope))
+        top = max(map(wording.middle, scopes), default=0) or 1.0
         rows = [Row((*self._figures(scope, top), "", clean(scope["name"]))) for scope in scopes]
         return Table("Named scopes, with what is inside of them", _columns("scope"), tuple(rows))
 
@@ -214,5 +225,10 @@ def _columns(last: str) -> tuple[Column, ...]:
 
 def _sum(each: list[Document]) -> Document:
     """The share of several lines together: at least the sum of the least, at most all."""
-    summed = {which: sum(bounds[which] for bounds in each) for which in ("least", "most", "estimate")}
-    return {**summed, "most": min(1.0, summed["most"])}
+    found = {
+        "least": sum(bounds["least"] for bounds in each),
+        "most": min(1.0, sum(bounds["most"] for bounds in each)),
+    }
+    if all("estimate" in bounds for bounds in each):
+        found["estimate"] = sum(bounds["estimate"] for bounds in each)
+    return found

@@ -98,6 +98,11 @@ def recording_cost(profile: Document) -> float | None:
 # --- shares -----------------------------------------------------------------------------------------------------------
 
 
+def middle(bounds: Document) -> float:
+    """The one number of bounds: the estimate, or half way where a document has none."""
+    return bounds["estimate"] if "estimate" in bounds else (bounds["least"] + bounds["most"]) / 2
+
+
 def share(least: float, most: float) -> str:
     """`41 %`, `9 % to 12 %`, `at most 3 %`."""
     low, high = percent(least), percent(most)
@@ -123,14 +128,14 @@ def in_single_calls(bounds: Document) -> str:
 
 def is_estimated(bounds: Document) -> bool:
     """Whether a share is an estimate between bounds that a reader could tell apart."""
-    return percent(bounds["least"]) != percent(bounds["most"])
+    return "estimate" in bounds and percent(bounds["least"]) != percent(bounds["most"])
 
 
 def share_text(bounds: Document, how: str = "") -> Text:
     """`41 %` where it was measured, `~ 34 %` where it is estimated: the bounds are told on hovering."""
     least, most, calls = bounds["least"], bounds["most"], in_single_calls(bounds)
     if not is_estimated(bounds):
-        return Text(share(least, most), title=calls, order=bounds["estimate"])
+        return Text(share(least, most), title=calls, order=middle(bounds))
     told = f"estimated; by its kernels {share(least, most)}{f': {how}' if how else ''}{f'; {calls}' if calls else ''}"
     return Text(f"~ {percent(bounds['estimate'])}", title=told, order=bounds["estimate"])
 
