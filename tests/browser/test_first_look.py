@@ -229,6 +229,7 @@ def outline(view: View) -> dict[str, list[str]]:
     """The cells of each row of the outline, all of them open, by what it is called."""
     view.element.locator(".jitscope-modules > summary").click()
     table = view.element.locator(".jitscope-modules [role=treegrid]")
+    table.locator(".jitscope-table-row").first.wait_for()  # the outline is made when the page tells that it was opened
     view.settle()
     for _ in range(60):
         closed = table.locator("[aria-expanded=false] .jitscope-table-toggle")
