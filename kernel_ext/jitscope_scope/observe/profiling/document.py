@@ -42,7 +42,7 @@ from .owners import Line, line_position, lines_above, lines_written, scopes_arou
 from .peaks import Peaks, peaks_of
 from .recorded_call import call_document
 from .roofline import Verdict, element_of, verdict_of
-from .spans import Span
+from .spans import Recording, Span
 
 
 if TYPE_CHECKING:
@@ -221,11 +221,9 @@ class _Profile:
         return jaxpr_graph(row.jaxpr, row.function, self.positions, row.cell_of, None, self.tree)
 
     def _sum(self) -> CallSeconds:
-        """What a call takes, and how that is made up while it is recorded: recorded = busy - together + between."""
+        """What a call takes, and how that is made up while it is recorded: recorded = busy - together + between, but for what medians differ by."""
         taken, recording = self.taken, self.taken.recording
-        calls, busy = float(np.median(recording.calls)), sum(span.total for span in recording.alone)
-        at_once = sum((span.totals for span in recording.alone), np.zeros(len(recording.calls))) - recording.busy
-        together = max(0.0, float(np.median(at_once)))
+        calls, busy, together, between = made_up(recording)
         plain = f"{len(taken.plain)} call{'s' * (len(taken.plain) != 1)} not recorded"
         return {
             "wall": quantity(taken.wall, "s", note=f"median of {plain}"),
@@ -234,7 +232,7 @@ class _Profile:
             "recorded": quantity(calls, "s", note=f"median of {self.runs}"),
             "busy": quantity(busy, "s", note=f"the sum of all kernels, each the median of {self.runs}"),
             "together": quantity(together, "s", note="kernels that ran at the same time count twice in their sum"),
-            "between": quantity(calls - busy + together, "s", note="between kernels and for dispatch, while recorded"),
+            "between": quantity(between, "s", note="between kernels and for dispatch, while recorded"),
         }
 
     def _verdicts(
@@ -363,6 +361,19 @@ class _Profile:
         for position in self.positions.values():
             found.setdefault((position["file"], position["line"]), set()).add(position.get("named_scope", ""))
         return found
+
+
+def made_up(recording: Recording) -> tuple[float, float, float, float]:
+    """The seconds of a recorded call, of its kernels, of these what ran at the same time, and of no kernel. Each kernel's is a median, and their sum may be more
+    than the median of the calls has room for: then what is no kernel is the median of single calls, and the rest ran at the same time where anything did."""
+    calls, busy = float(np.median(recording.calls)), sum(span.total for span in recording.alone)
+    at_once = sum((span.totals for span in recording.alone), np.zeros(len(recording.calls))) - recording.busy
+    together = max(0.0, float(np.median(at_once)))
+    between = calls - busy + together
+    if between < 0:
+        between = float(np.median(recording.calls - recording.busy))
+        together = busy + between - calls if together else 0.0
+    return calls, busy, together, between
 
 
 def _bounds(bounds: Bounds, estimate: float, calls: np.ndarray | None = None) -> BoundsDocument:
