@@ -245,7 +245,8 @@ def funm(A: ArrayLike, func: Callable[[Any], Any], disp: bool = True) -> Array |
     x = arrays_of_floats("funm", A)
     if aval_of(x).ndim != 2 or aval_of(x).shape[0] != aval_of(x).shape[1]:
         raise ValueError(f"funm takes one square matrix; it got shape {aval_of(x).shape}")
-    t, z = rsf2csf(*schur(x))
+    t, z = schur(x)
+    t, z = rsf2csf(t, z)
     if not aval_of(t).size:
         return t if disp else (t, full((), 0, dtypes.real_part(aval_of(t).dtype)))
     values = convert(asarray(func(ops.matrix_diagonal(t))), aval_of(t).dtype)

@@ -67,11 +67,10 @@ def unchanged(
     writer.columns, writer.after, writer.own = frozenset(columns), visit.after, own
     outs = sorted(n for n in bound & live if n in visit.after and n not in lists and n not in heads)
     kept_live = live | {*outs, *rows}
-    lines = [
-        line
-        for k, s in enumerate(body)
-        for line in writer.in_the_cell(writer.statement(s, kept_live | naming.loaded(body[k + 1 :]), None), s)
-    ]
+    lines: list[str] = []
+    for k, s in enumerate(body):
+        lines += writer.in_the_cell(writer.statement(s, kept_live | naming.loaded(body[k + 1 :]), None), s)
+        writer.defined |= naming.bound_for_certain([s])
     for n in [n for n in early if n in bound]:
         _is_carried(visit.values[n], n, line, home)
     places = [*(p.text for p in changed), *(p.text for p in read)]
