@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import platform
+import sys
 from pathlib import Path
 
 
@@ -15,17 +16,12 @@ _LARGE_PAGES = "glibc.malloc.hugetlb"
 
 
 def page_faults() -> int:
-    """How many pages this process has met for the first time so far; 0 where the system does not count them."""
-    try:
-        import resource
-    except ImportError:  # Windows
+    """How many pages this process has met for the first time so far; 0 where that was not looked at, on other systems than Linux."""
+    if sys.platform != "linux":
         return 0
+    import resource
+
     return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-
-
-def page_size() -> int:
-    """Bytes."""
-    return os.sysconf("SC_PAGE_SIZE")
 
 
 def tunables_for_large_pages() -> str:

@@ -61,7 +61,7 @@ class Module:
         self.variables: tuple[str, ...] = ()
         self.sizes: list[dict[str, Any]] = []
         self.polymorphic = self.refines = False
-        self.last_filtered: tuple[Any, Any, ShapedArray] | None = None
+        self.last_filtered: tuple[Any, Any, ShapedArray] | None = None  # its block, value and aval (ops/winograd.py)
         self.meshes = Meshes(self)
 
     @property

@@ -223,8 +223,7 @@ def filtered(ctx: Any, geometry: Geometry, x: Any, y: Any, avals: Sequence[Shape
         return one if tiles.images == count else ctx.hlo.dynamic_update_slice(made, one, at)
 
     begun = ctx.inline(lambda x: _filled_with_first(x, out.shape), x, avals=[images])
-    result = _over_blocks(ctx, tiles, count, out, begun, part)
-    ctx.module.last_filtered = (ctx.ir.InsertionPoint.current.block, result, out)
+    result = _done(ctx, _over_blocks(ctx, tiles, count, out, begun, part), out)
     return ctx.inline(geometry.placed, result, avals=[out])
 
 
@@ -263,8 +262,7 @@ def filtered_gradient(ctx: Any, geometry: Geometry, x: Any, y: Any, avals: Seque
         window = _of_window(reshape(total, (*filter.shape, features, made)), [line.g.T for line in filter.lines])
         return geometry.placed(transpose(window, (2, 0, 1, 3)))
 
-    total = _over_blocks(ctx, tiles, count, sums, begun, part)
-    ctx.module.last_filtered = (ctx.ir.InsertionPoint.current.block, total, sums)
+    total = _done(ctx, _over_blocks(ctx, tiles, count, sums, begun, part), sums)
     return ctx.inline(gradient, total, avals=[sums])
 
 
@@ -285,6 +283,12 @@ def _prepared_in_turn(
         values.append(last[1])
         avals.append(last[2])
     return ctx.inline(waiting, *values, avals=avals)
+
+
+def _done(ctx: Any, result: Any, aval: ShapedArray) -> Any:
+    """The result of a filtered convolution, for which the next one in its block waits."""
+    ctx.module.last_filtered = ctx.ir.InsertionPoint.current.block, result, aval
+    return result
 
 
 def _without_reverse(ctx: Any, value: Any) -> tuple[Any, tuple[int, ...]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import mmap
 import time
 from collections import defaultdict
 from collections.abc import Sequence
@@ -19,7 +20,7 @@ from jitscope.core.words import counted
 from jitscope.xla import client, hlo_module
 from jitscope.xla.hlo_module import Computation
 
-from ...page_faults import page_size, tunables_for_large_pages
+from ...page_faults import tunables_for_large_pages
 from ..accelerators import accelerator_of, is_gpu
 from ..calls import CallTree
 from ..cost import Costs, Work
@@ -189,7 +190,7 @@ class _Profile:
     def _fresh(self) -> Fresh:
         """Memory that the operating system hands out in each call, where that takes a good part of it."""
         faults = float(np.median(self.taken.faults))
-        size = faults * page_size()
+        size = faults * mmap.PAGESIZE
         seconds = size / self.peaks.fresh
         if seconds < _NOTABLE * self.taken.wall:
             return {}
