@@ -33,3 +33,10 @@ def test_medians_of_kernels_that_add_up_to_more_than_a_call() -> None:
     kernels = [[2.0, 9.0, 9.0], [9.0, 2.0, 9.0], [9.0, 9.0, 2.0]]
     assert made_up(_recording(kernels, [1.0] * 3, [0.5] * 3)) == (19.5, 27.0, 8.0, 0.5)
     assert made_up(_recording(kernels, [0.0] * 3, [0.5] * 3)) == (20.5, 27.0, 0.0, 0.5)
+
+
+def test_what_is_no_kernel_is_that_of_single_calls() -> None:
+    """Of four calls one had little at the same time, and long kernels."""
+    kernels = [[4.0, 4.0, 4.0, 9.0], [4.0, 4.0, 9.0, 9.0], [4.0, 9.0, 9.0, 4.0]]
+    recorded, busy, together, between = made_up(_recording(kernels, [3.0, 3.0, 3.0, 3.0], [0.5] * 4))
+    assert between == 0.5 and busy - together + between == recorded

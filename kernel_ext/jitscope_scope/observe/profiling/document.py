@@ -364,17 +364,19 @@ class _Profile:
         return found
 
 
+_AT_ONCE = 1e-6
+"""Seconds up to which kernels are said to run one after the other."""
+
+
 def made_up(recording: Recording) -> tuple[float, float, float, float]:
-    """The seconds of a recorded call, of its kernels, of these what ran at the same time, and of no kernel. Each kernel's is a median, and their sum may be more
-    than the median of the calls has room for: then what is no kernel is the median of single calls, and the rest ran at the same time where anything did."""
+    """The seconds of a recorded call, of its kernels, of these what ran at the same time, and of no kernel. Each kernel's is a median, as is the call's: these do
+    not add up as a single call does. What is no kernel is the median of single calls; what is left over ran at the same time, where anything did."""
     calls, busy = float(np.median(recording.calls)), sum(span.total for span in recording.alone)
     at_once = sum((span.totals for span in recording.alone), np.zeros(len(recording.calls))) - recording.busy
-    together = max(0.0, float(np.median(at_once)))
+    idle = float(np.median(recording.calls - recording.busy))
+    together = max(0.0, busy + idle - calls) if np.median(at_once) > _AT_ONCE else 0.0
     between = calls - busy + together
-    if between < 0:
-        between = float(np.median(recording.calls - recording.busy))
-        together = busy + between - calls if together else 0.0
-    return calls, busy, together, between
+    return calls, busy, together, between if between >= 0 else idle
 
 
 def _bounds(bounds: Bounds, estimate: float, calls: np.ndarray | None = None) -> BoundsDocument:
