@@ -104,6 +104,21 @@ def stepwise(v):
     return lax.scan(lambda c, r: (jnp.log(c - r), c), v, jnp.arange(5.0))[0].sum()
 
 
+def meeting(v):
+    dead = jnp.log(-v)
+    return jnp.sqrt(-v) + dead
+
+
+def apart(v):
+    dead = jnp.log(-v)
+    return jnp.arcsin(v * 9), dead
+
+
+def stacked(v):
+    kept, roots = lax.scan(lambda c, r: (c + 1, (jnp.arcsin(c), jnp.sqrt(2.5 - c))), v, jnp.arange(3.0))[1]
+    return roots + kept
+
+
 def rooted(v):
     return jnp.where(v > 0, jnp.sqrt(v), 0.0).sum()
 
@@ -113,6 +128,9 @@ HUNTS = {
     "softmax": (soft, jnp.arange(3.0), ("div", "exp of 100", "silent-nan"), ()),
     "an iteration": (stepwise, jnp.full(2, 5.0), ("log", "logarithm", "silent-nan"), (2,)),
     "a backward pass": (jax.grad(rooted), jnp.zeros(2), ("mul", "0 times an infinity", "where-grad-nan"), ()),
+    "two that meet, the later one first": (meeting, jnp.ones(2), ("log", "negative number", "silent-nan"), ()),
+    "two in other results": (jax.jit(apart), jnp.ones(2), ("log", "negative number", "silent-nan"), ()),
+    "in the stack of a loop, after one": (stacked, jnp.ones(2), ("asin", "arcsin of 2", "silent-nan"), (1,)),
 }
 
 

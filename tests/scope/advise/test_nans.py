@@ -121,6 +121,7 @@ CAUSES = [
     (lambda x: jnp.sqrt(x), [-2.0], "the square root of a negative number, -2"),
     (lambda x: x + jnp.nan, [1.0], "a NaN that is written in the program"),
     (lambda x: x.astype(jnp.bfloat16) * 1e38, [100.0], "beyond the largest bf16"),
+    (lambda x: x @ (x * 1e38), [2.0, 2], "a sum of products beyond the largest f32"),
     (lambda x: 1 / x, [0.0, 1], "1 divided by 0"),
     (lambda x: jnp.where(x > 0, x, -jnp.inf) - x.min() * jnp.inf, [-1.0], "the infinity is written in the program"),
     (jx.grad(lambda x: jnp.std(x)), [1.0, 1], "the derivative of sqrt is infinite at 0"),

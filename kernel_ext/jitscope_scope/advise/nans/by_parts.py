@@ -4,7 +4,7 @@ remembers from which equation it came."""
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -33,14 +33,18 @@ Again = Callable[[], Sequence[Any]]
 
 class _Origin(NamedTuple):
     """Where a bad value comes from: an equation, an argument or a captured value (None: it is not known), the infinity that it was made
-    of, and the equations that carried it since, the latest first, linked."""
+    of, the equations that carried it since, the latest first, linked, and how many equations had run when it was made (where it is not
+    known: at least)."""
 
     made: Finding | BadInput | None
-    infinity: Finding | None
-    carried: tuple[Step, Any] | None
+    infinity: Finding | None = None
+    carried: tuple[Step, Any] | None = None
+    after: int = 0
 
 
-_UNKNOWN = _Origin(None, None, None)
+def _earliest(origins: Iterable[_Origin | None]) -> _Origin:
+    """The first one of what came together."""
+    return min((one for one in origins if one is not None), key=lambda one: one.after, default=_Origin(None))
 
 
 class _Trail(Follower):
@@ -51,6 +55,8 @@ class _Trail(Follower):
         self._evaluation, self._stacks = evaluation, Stacks()
         self._known: dict[int, tuple[Any, _Origin]] = {}
         self._runs: dict[str, list[list[_Origin | None]]] = {}
+        self._ended: dict[str, int] = {}  # by the path of what holds an equation: when its latest one ended
+        self._now = 0
         self._names = {f"in{i}": jaxpr.debug.argument(i) for i in range(len(jaxpr.invars))}
         self._names |= {f"const{i}": f"captured value {i}" for i in range(len(jaxpr.constvars))}
 
@@ -70,17 +76,20 @@ class _Trail(Follower):
 
     def made(self, path: str, result: int, value: Any, iterations: tuple[int, ...]) -> None:
         if path in self._names and self.bad(value):
-            self.keep(value, _Origin(BadInput(self._names[path], value), None, None))
+            self.keep(value, _Origin(BadInput(self._names[path], value)))
 
     def equation(
         self, eqn: JaxprEqn, path: str, operands: list[Any], values: list[Any], iterations: tuple[int, ...]
     ) -> None:
+        level = path.rpartition("/")[0]
+        begun, self._now = self._ended.get(level, 0), self._now + 1
+        self._ended[level] = self._now
         inner = {segment: self._runs.pop(subpath(path, segment), []) for segment, _ in subjaxprs(eqn.params)}
         for number, value in enumerate(values):
             if self.of(value) is None and self.bad(value):
                 step = Step(path, eqn.primitive.name, *self.written(path), self._iterations(path, iterations))
                 if eqn.primitive.name in ("scan", "while"):
-                    origin = self._of_loop(eqn, path, inner, number)
+                    origin = self._of_loop(eqn, path, inner, number) or _Origin(None, after=begun)
                 else:
                     origin = self._of_equation(eqn, step, operands, values)
                 self.keep(value, origin._replace(carried=(step, origin.carried)))
@@ -95,19 +104,20 @@ class _Trail(Follower):
 
     # --- where a value comes from ----------------------------------------------------------------------------------------
 
-    def _of_loop(self, eqn: JaxprEqn, path: str, runs: dict[str, Any], number: int) -> _Origin:
-        """That of the last iteration for the carry, of the first bad one for what is stacked; only where all were looked at."""
+    def _of_loop(self, eqn: JaxprEqn, path: str, runs: dict[str, Any], number: int) -> _Origin | None:
+        """That of the last iteration for the carry, the earliest of all for what is stacked; only where all were looked at."""
         if (loop := self._evaluation.loops.get(path)) is None or loop.looked != "all":
-            return _UNKNOWN
+            return None
         found = [one for segment, each in runs.items() if "cond" not in segment for one in each]
         if eqn.primitive.name == "while" or number < eqn.params["num_carry"]:
             found = found[-1:]
-        return next((one[number] for one in found if number < len(one) and one[number] is not None), _UNKNOWN)
+        known = [origin for one in found if number < len(one) and (origin := one[number]) is not None]
+        return _earliest(known) if known else None
 
     def _of_equation(self, eqn: JaxprEqn, step: Step, operands: list[Any], values: list[Any]) -> _Origin:
         bad = [x for x in operands if self.bad(x)]
         if bad:
-            return next((origin for x in bad if (origin := self.of(x)) is not None), _UNKNOWN)
+            return _earliest(map(self.of, bad))
         given = [(i, x) for i, operand in enumerate(operands) if (x := numbers(operand)) is not None]
         results = tuple(found for found in map(numbers, values) if found is not None)
         places, shown = tuple(i for i, _ in given), tuple(x for _, x in given)
@@ -116,7 +126,7 @@ class _Trail(Follower):
         if self._infinities is not None:
             before = (self._infinities.of(x) for x in operands)
             infinity = next((one.made for one in before if one is not None and isinstance(one.made, Finding)), None)
-        return _Origin(finding, infinity, None)
+        return _Origin(finding, infinity, after=self._now)
 
     def written(self, path: str) -> tuple[Position | None, tuple[str, ...]]:
         """The user's line of an equation, or of the one that holds it, and what made the equation from it."""
@@ -192,7 +202,7 @@ class PartsReport(Answer):
             )
             self._origin = self._together(program, trail)
             return
-        self._origin = next((o for out in bad if (o := trail.of(out)) is not None), _UNKNOWN)
+        self._origin = _earliest(map(trail.of, bad))
         if self._origin.made is None:
             raise RuntimeError(
                 f"{self.name} gives {self.what}; the operation that makes it is in a loop of more iterations than are looked at, or was not "

@@ -161,7 +161,8 @@ def _of_whole(finding: Finding, nan: bool, dtype: np.dtype) -> str:
             )
             return both
         if not nan or not infinite:
-            return f"a sum beyond the largest {dtypes.short_name(dtype)}, {largest(dtype)}"
+            summed = " of products" if name in ("dot_general", "conv_general_dilated") else ""
+            return f"a sum{summed} beyond the largest {dtypes.short_name(dtype)}, {largest(dtype)}"
     if not finding.operands or any(np.isnan(wide(x)).any() for x in finding.operands if wide(x).dtype.kind in "fc"):
         return "a NaN that is written in the program"
     kind = "NaN" if nan else "an infinity"
