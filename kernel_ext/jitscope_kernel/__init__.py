@@ -34,20 +34,9 @@ else:  # the command line shows documents and looks at programs without a compil
 source.add_internal(str(Path(__file__).parent))
 
 __all__ = [
-    "Inspection",
-    "NanHunt",
-    "Stepped",
-    "Tuned",
-    "add_instruments",
-    "find_nan",
-    "inspect",
-    "load_ipython_extension",
-    "step",
-    "targets",
-    "tune",
-    "unload_ipython_extension",
-    "untune",
-]
+    "Inspection", "NanHunt", "Stepped", "Tuned", "add_instruments", "find_nan", "inspect", "load_ipython_extension",
+    "step", "targets", "tune", "unload_ipython_extension", "untune",
+]  # fmt: skip
 
 
 def targets() -> Targets:

@@ -16,7 +16,6 @@ from jitscope.core.jaxpr import Var
 from jitscope.core.source import Position
 from jitscope.core.unfinished_traces import LAST, MOST, UnfinishedTrace
 
-from ..observe.positions import CellOf, no_cell
 from ..observe.stopped import stopped_document
 from ..source_code.frames import entries, position_of, value_in
 from ..source_code.places import path_at
@@ -45,10 +44,10 @@ class _Frame(NamedTuple):
     where: Position
 
 
-def document_of_stop(error: BaseException, cell_of: CellOf = no_cell) -> StoppedDocument | None:
+def document_of_stop(error: BaseException) -> StoppedDocument | None:
     """The document of an error of jax's that ended a trace (see `observe.stopped_document`); None for other errors."""
     found = _unfinished(error) if private.there() and raised_by_jax(error) else []
-    return stopped_document(_TraceStop(found), cell_of) if found else None
+    return stopped_document(_TraceStop(found)) if found else None
 
 
 def keep(error: BaseException) -> None:

@@ -28,14 +28,9 @@ _NUMBER = re.compile(r"\.\d+$")
 _LONGEST = 300
 
 COLLECTIVES: tuple[CollectiveKind, ...] = (
-    "all-reduce",
-    "all-gather",
-    "reduce-scatter",
-    "all-to-all",
-    "collective-permute",
-    "collective-broadcast",
+    "all-reduce", "all-gather", "reduce-scatter", "all-to-all", "collective-permute", "collective-broadcast",
     "ragged-all-to-all",
-)
+)  # fmt: skip
 SUMS = ("all-reduce", "reduce-scatter")
 """Collectives that put together what devices computed parts of."""
 

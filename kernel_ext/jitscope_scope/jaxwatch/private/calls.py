@@ -16,6 +16,12 @@ from .frames import given_to
 from .names import folder, jax, module
 
 
+__all__ = [
+    "Hook", "again", "apart", "clearings", "handed_on", "is_tree_class", "maps", "rebuilds", "recording", "room_of",
+    "staging", "whole_tracebacks", "without_debugging",
+]  # fmt: skip
+
+
 def again(jitted: Any, **more: Any) -> Any:
     """A jitted function made once more, with what jit was told and `more`, so that jax compiles it again."""
     info = jitted._jit_info

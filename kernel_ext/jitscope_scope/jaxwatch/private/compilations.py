@@ -10,6 +10,11 @@ from .frames import local
 from .names import jax, module
 
 
+__all__ = [
+    "Compilation", "compiled", "compiled_again", "compiled_with", "laid_out", "options_with",
+]  # fmt: skip
+
+
 class Compilation(NamedTuple):
     """What a compilation worked on and gave."""
 

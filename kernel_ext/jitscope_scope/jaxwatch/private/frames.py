@@ -15,6 +15,12 @@ from ...source_code.frames import entries, outwards
 from .names import folder, module
 
 
+__all__ = [
+    "OF_PMAP", "Run", "TracedCall", "body_of_loop", "branches", "called", "entered", "entered_directly", "given_to",
+    "jitted", "local", "raised", "refines", "refused_leaf", "running", "traced", "transposed",
+]  # fmt: skip
+
+
 _SENDER = 24
 """So many frames above an event's listener, at most, is what the stage works on."""
 

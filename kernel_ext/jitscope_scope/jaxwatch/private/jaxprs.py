@@ -10,6 +10,12 @@ from typing import Any
 from .names import module
 
 
+__all__ = [
+    "ELEMENT", "buffer_of", "equations", "evaluated", "evaluated_together", "is_over", "made_by", "parameters", "recorded",
+    "scopes", "scoping",
+]  # fmt: skip
+
+
 def scoping() -> Callable[[Any, str], Any]:
     """The function that gives an equation's source information one more named scope, outside of all others."""
     util = module("jax._src.source_info_util")

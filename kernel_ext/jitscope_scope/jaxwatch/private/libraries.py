@@ -11,6 +11,12 @@ from typing import Any, NamedTuple
 from .names import module
 
 
+__all__ = [
+    "LIFTED", "LIFTED_RESULT", "LIFTED_RETURNED", "OF_CLASS", "LiftedMethod", "attributes", "lifted", "method_of_class",
+    "own_result", "returned", "surroundings", "variables",
+]  # fmt: skip
+
+
 def surroundings(fun: Any) -> contextlib.AbstractContextManager[Any]:
     """What has to be there while a function is traced: for one under `nnx.jit`, flax's context of its updates."""
     tag, nnx = getattr(fun, "ctxtag", None), module("flax.nnx")

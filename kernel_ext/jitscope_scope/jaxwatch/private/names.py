@@ -11,6 +11,12 @@ from types import CodeType, ModuleType
 from typing import Any, NamedTuple
 
 
+__all__ = [
+    "HIT", "MISS", "RETRIEVED", "SAVED", "STAGES", "MissingName", "array_class", "can_mark", "capabilities", "folder",
+    "jax", "listening", "module", "monitoring", "names_are_keys", "there", "unread",
+]  # fmt: skip
+
+
 STAGES = {
     "/jax/core/compile/jaxpr_trace_duration": "trace",
     "/jax/core/compile/jaxpr_to_mlir_module_duration": "lower",

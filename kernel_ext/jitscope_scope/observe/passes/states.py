@@ -120,12 +120,10 @@ _NUMBERED = re.compile(r"\(\d+\)(?![^;]*/e)")
 
 
 def _applies(i: Instruction, role: str) -> bool:
-    return (role == "to_apply" and i.opcode != "call") or role in (
-        "select",
-        "scatter",
-        "update_computations",
-        "called_computations",
-    )
+    return (role == "to_apply" and i.opcode != "call") or role in _APPLYING
+
+
+_APPLYING = ("select", "scatter", "update_computations", "called_computations")
 
 
 def states_of(texts: Iterable[str]) -> Iterator[State]:
