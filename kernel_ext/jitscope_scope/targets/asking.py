@@ -26,7 +26,7 @@ from ..observe.hlo_origins import with_origins
 from ..observe.ledger import Row
 from . import decisions, dumps, resources
 from .chips import KINDS
-from .helper import CompilerLost, Helper, helper_for, limit
+from .helper import CompilerLost, helper_for, limit
 from .names import Target, target_of
 from .ready import Plugin, plugin_for
 from .target_modules import TargetModule, lowered_for
@@ -121,9 +121,7 @@ class TargetProgram:
         return found
 
 
-def compiled_for(
-    row: Row, target: Target | str, waiting: Waiting | None = None, helper: Helper | None = None
-) -> TargetProgram:
+def compiled_for(row: Row, target: Target | str, waiting: Waiting | None = None) -> TargetProgram:
     """A row's program compiled for a target, once: the last few are kept while the row is there. Raises ValueError for an unknown target and
     for a program that its compiler refuses, Unavailable where the compiler is not installed or does not fit or the program is gone,
     NotImplementedError for programs that only the CPU can run, CompilerLost where the helper process crashed or took too long."""
@@ -133,8 +131,7 @@ def compiled_for(
     if key not in kept:
         for old in list(kept)[: max(0, len(kept) + 1 - _MOST)]:
             del kept[old]
-        compile_it = _compile_here if is_here(row, wanted) else _compile
-        kept[key] = compile_it(row, wanted, waiting, helper)
+        kept[key] = _compile_here(row, wanted) if is_here(row, wanted) else _compile(row, wanted, waiting)
     return kept[key]
 
 
@@ -151,14 +148,14 @@ def chip_of(row: Row) -> str:
 _kept: weakref.WeakKeyDictionary[Row, dict[Any, TargetProgram]] = weakref.WeakKeyDictionary()
 
 
-def target_document(row: Row, target: Target | str, waiting: Waiting | None = None) -> TargetDocument:
+def target_document(row: Row, target: Target | str) -> TargetDocument:
     """The document of a row's program on a target; see `compiled_for`."""
     from .document import document_of
 
-    return document_of(row, compiled_for(row, target, waiting))
+    return document_of(row, compiled_for(row, target))
 
 
-def _compile(row: Row, target: Target, waiting: Waiting | None, helper: Helper | None) -> TargetProgram:
+def _compile(row: Row, target: Target, waiting: Waiting | None) -> TargetProgram:
     platform = target.chip.platform
     plugin = plugin_for(platform)
     if isinstance(plugin, str):
@@ -182,7 +179,7 @@ def _compile(row: Row, target: Target, waiting: Waiting | None, helper: Helper |
             "dump": platform == "cuda",
             "options": _OPTIONS[platform],
         }
-        asked = helper or helper_for(platform)
+        asked = helper_for(platform)
         answer = asked.ask(request, limit(), waiting)
         hlo = (folder / "optimised.hlo").read_text(encoding="utf-8")
         executable = b""
@@ -209,7 +206,7 @@ def _compile(row: Row, target: Target, waiting: Waiting | None, helper: Helper |
     )
 
 
-def _compile_here(row: Row, target: Target, waiting: Waiting | None, helper: Helper | None) -> TargetProgram:
+def _compile_here(row: Row, target: Target) -> TargetProgram:
     """By jax's own client, on the chip that the program runs on."""
     entry, start = row.needed("entry"), time.perf_counter()
     lowered = lowered_for(row, target.chip.platform)._replace(remarks=())

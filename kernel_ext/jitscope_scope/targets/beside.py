@@ -133,7 +133,7 @@ def targets_document(title: str, sides: Sequence[Beside]) -> TargetsDocument:
     if len(sides) < 2:
         raise ValueError("a comparison takes at least two targets")
     lines, places = _lines(sides)
-    pairs = list(_pairs(sides, places, len(lines)))
+    pairs = list(_pairs(sides, places))
     chips = [one.side["told"] for one in sides if not one.side["here"]]
     return {
         "kind": "targets",
@@ -191,7 +191,7 @@ def _own_lines(kernels: Iterable[Sequence[Position]]) -> dict[tuple[str, int], K
     return found
 
 
-def _pairs(sides: Sequence[Beside], places: Sequence[Sequence[set[int]]], count: int) -> Iterator[TargetsPair]:
+def _pairs(sides: Sequence[Beside], places: Sequence[Sequence[set[int]]]) -> Iterator[TargetsPair]:
     """Pairs of lines that share a kernel on one side, and on another are in neighbours, without sharing any."""
     together = [_together(kernels) for kernels in places]
     apart = [_apart(one, kernels, shared) for one, kernels, shared in zip(sides, places, together)]

@@ -170,7 +170,7 @@ class _Document:
         found: TargetKernel = {
             "name": op.id,
             "kind": kernel["kind"],
-            "what": what_is(op, members, self.chip),
+            "what": what_is(op, members),
             "members": len(kernel["members"]),
             "paths": kernel["paths"],
             "bytes": quantity(
@@ -311,7 +311,7 @@ def _why_no_time(op: Op) -> str:
     return "it goes on beside other kernels"
 
 
-def what_is(op: Op, members: Sequence[Op], chip: Chip) -> str:
+def what_is(op: Op, members: Sequence[Op]) -> str:
     """What kind of code a kernel is."""
     config, kind = op.instruction.backend_config, op.instruction.kind
     opcodes = {member.opcode for member in members}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import singledispatch
 
 from ..escapes import clean, columns
@@ -51,15 +51,11 @@ _LEVELS = "▁▂▃▄▅▆▇█"
 _PICTURES = ("bar", "stretch")
 
 
-def as_text(parts: Sequence[Part], width: int, graph: Callable[[Graph, int], list[str]] | None = None) -> list[str]:
-    """The lines of some parts, of at most `width` columns; the first line is not indented. `graph` draws graphs, which are left out
-    without it."""
+def as_text(parts: Sequence[Part], width: int) -> list[str]:
+    """The lines of some parts, of at most `width` columns; the first line is not indented."""
     lines: list[str] = []
     for part in parts:
-        if isinstance(part, Graph):
-            found = graph(part, width) if graph else []
-        else:
-            found = lines_of(part, width)
+        found = lines_of(part, width)
         if not lines and found[:1] == [""]:
             found = found[1:]
         lines += found if lines or not found else [found[0].lstrip(" "), *found[1:]]

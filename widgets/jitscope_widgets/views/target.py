@@ -318,14 +318,14 @@ _DEEPEST = 20
 
 def _schedule(document: TargetDocument) -> Iterator[Part]:
     if steps := document.get("steps"):
-        yield Sentence(_overlap(steps, document), "note")
+        yield Sentence(_overlap(steps), "note")
         yield _steps(steps, document)
     if document["schedule"]:
         lines = tuple(CodeLine(clean(line)) for line in document["schedule"])
         yield Section("XLA's thunks, as it writes them", (Code("XLA's thunks", lines),), opened=False)
 
 
-def _overlap(steps: Sequence[TargetStep], document: TargetDocument) -> str:
+def _overlap(steps: Sequence[TargetStep]) -> str:
     """`In the order in which they start, on 1 stream. Of 3 copies and exchanges that end later, 2 overlap with kernels.`"""
     queues = {step["queue"] for step in steps} - {""}
     on = f", on {plural(len(queues), 'stream')}" if queues else ""
