@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Mapping
 from types import FunctionType
 
+from ..source_code.parameters import arguments
 from . import naming, words
 from .aggregate_expressions import Expressions
 from .counted_dicts import as_lists
@@ -125,7 +126,7 @@ class Calls(Expressions):
     def inline(self, function: Function, args: list[Part], named: Mapping[str, Part]) -> Part:
         """The function's statements are written here; its result."""
         node, args = self._definition(function), list(args)
-        if self.calls >= DEEPEST or any(isinstance(n, _NEVER) for n in ast.walk(node)):
+        if self.calls >= DEEPEST or naming.has(_NEVER, [node]):
             raise InWholes("a function that is not written out")
         if function.owner is not None:
             args.insert(0, function.owner)
@@ -138,7 +139,7 @@ class Calls(Expressions):
         name = getattr(node, "name", "it")
         for n in sorted(naming.bound(body) | given.keys()):
             scope.own[n] = self.roots.name(f"{n}_of_{name}_{self.count}")
-        stores = [n.id for b in body for n in ast.walk(b) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+        stores = naming.stored(body)
         scope.once = frozenset(n for n in stores if stores.count(n) == 1 and n not in given)
         self.inlined.add(name)
         self.calls += 1
@@ -280,7 +281,7 @@ class Calls(Expressions):
     def _named_tuple(self, kind: type, node: ast.Call, scope: Scope, old: Mapping[object, Part] | None = None) -> Part:
         """One of the values given, and otherwise of the `old` ones, or of the defaults."""
         fields, defaults = fields_of(kind), kind._field_defaults  # type: ignore[attr-defined]
-        args = self.in_order([*node.args, *(k.value for k in node.keywords)], scope)
+        args = self.in_order(arguments(node), scope)
         names = [*fields[: len(args) - len(node.keywords)], *(k.arg for k in node.keywords)]
         if len(names) != len(args):
             raise InWholes("parts that a named tuple does not have")

@@ -420,7 +420,7 @@ class Expressions(State):
         things = None if rest or first.is_async else self.things(first.iter, None, scope)
         if things is None:
             return self._plain_comprehension(node, scope)
-        own = {n.id for n in ast.walk(first.target) if isinstance(n, ast.Name)}
+        own = naming.names([first.target])
         found: dict[object, Part] = {}
         for thing in things:
             inner = Scope(around=scope, function=scope.function)

@@ -344,7 +344,7 @@ class AggregateReplacement(Calls):
         for s in first:
             if rest and ast.dump(s) == rest[0]:
                 rest.pop(0)
-                done |= naming.bound([s]) | naming.stored_into([s]) | naming.augmented(s)
+                done |= naming.bound([s]) | naming.changed([s])
                 continue
             if not isinstance(s, ast.Assign) or naming.loaded([s]) & done or naming.bound([s]) & done:
                 return False

@@ -10,6 +10,8 @@ from types import FunctionType
 
 import numpy as np
 
+from ..source_code.parameters import given_to, positional
+from ..source_code.tree import parts_of
 from . import masks, naming
 from .answers import CannotCompile
 from .functions import Definitions, definition_of
@@ -35,9 +37,9 @@ class StoringCalls:
     def written(self, body: naming.Statements, hidden: frozenset[str] = frozenset()) -> tuple[ast.stmt, ...]:
         """The statements with these calls as stores; `hidden` are names that stand for something else here. Raises CannotCompile where a
         result would be another name of an array that is stored into."""
-        for call in (n for s in body for n in ast.walk(s) if isinstance(n, ast.Call)):
+        for call in naming.all_of(ast.Call, body):
             if (node := self._definition(call, hidden)) is not None:
-                self._note(call, _given(node, call))
+                self._note(call, given_to(positional(node), call))
         return tuple(self._statement(s, hidden) for s in body)
 
     def _statement(self, s: ast.stmt, hidden: frozenset[str]) -> ast.stmt:
@@ -59,7 +61,7 @@ class StoringCalls:
         assert isinstance(call.func, ast.Name)
         if node.name in self._open:
             raise CannotCompile(s.lineno, "object", f"`{node.name}` calls itself", runs=True)
-        given = _given(node, call)
+        given = given_to(positional(node), call)
         try:
             changed = self._parameters(call.func.id, node, given)
         except CannotCompile as reason:  # its lines are those of the cell that defines the function
@@ -106,22 +108,10 @@ class StoringCalls:
         """The parameters that a function stores into, each given the name of an array here."""
         params = naming.parameters(node)
         body = self.inside(node, self.inside_values(node))
-        anew = {
-            t.id
-            for b in body
-            for n in ast.walk(b)
-            if not isinstance(n, ast.AugAssign) and isinstance(n, ast.stmt)
-            for t in naming.targets_of(n)
-            if isinstance(t, ast.Name)
-        }
+        bindings = [s for s in naming.all_of(ast.stmt, body) if not isinstance(s, ast.AugAssign)]
+        anew = {t.id for s in bindings for t in naming.targets_of(s) if isinstance(t, ast.Name)}
         arrays = {p for p in params if isinstance(self.values.get(getattr(given.get(p), "id", "")), np.ndarray)}
-        added = {
-            n.target.id
-            for b in body
-            for n in ast.walk(b)
-            if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name)
-        }
-        touched = (naming.stored_into(body) | added) & arrays - anew
+        touched = naming.changed(body) & arrays - anew
         found = tuple(p for p in params if p in touched)
         if name in self.of and self.of[name] != found:
             return ()
@@ -157,7 +147,7 @@ class StoringCalls:
             return new
         last = new.body[-1]
         if isinstance(last, ast.Return) and last.value is not None:
-            parts = last.value.elts if isinstance(last.value, ast.Tuple) else [last.value]
+            parts = parts_of(last.value)
             new.body[-1] = ast.copy_location(ast.Return(ast.Tuple([*parts, *names], ast.Load())), last)
         else:
             body = new.body[:-1] if isinstance(last, ast.Return) else new.body
@@ -166,16 +156,10 @@ class StoringCalls:
         return new
 
 
-def _given(node: ast.FunctionDef, call: ast.Call) -> dict[str, ast.expr]:
-    """What a call gives to each parameter."""
-    params = [a.arg for a in [*node.args.posonlyargs, *node.args.args]]
-    return dict(zip(params, call.args)) | {k.arg: k.value for k in call.keywords if k.arg}
-
-
 def _no_second_name(s: ast.stmt, target: ast.expr, result: ast.expr, names: Mapping[str, str]) -> None:
     """Refuses `b = f(a)` where `f` stores into `a` and hands it, or a view of it, back under another name."""
-    targets = target.elts if isinstance(target, ast.Tuple) else [target]
-    results = result.elts if isinstance(result, ast.Tuple) else [result]
+    targets = parts_of(target)
+    results = parts_of(result)
     if len(targets) != len(results):
         raise CannotCompile(s.lineno, "effect", f"`{ast.unparse(s)[:60]}` stores into what it is given")
     for t, r in zip(targets, results, strict=True):

@@ -15,6 +15,9 @@ Interval = tuple[int, int]
 _LARGEST = 2**63 - 1
 
 
+_GIVE_FLOATS = frozenset("floor ceil round rint trunc sqrt exp log".split())
+
+
 class Bounds:
     """The intervals of whole numbers in statements: of loops' counts, of numbers that the statements leave alone, and of what they bind."""
 
@@ -34,7 +37,7 @@ class Bounds:
         """Names that other statements than loops' heads bind."""
         self._open: set[str] = set()
         self._assumed: dict[str, Interval] = {}
-        for s in (n for b in body for n in ast.walk(b) if isinstance(n, ast.stmt)):
+        for s in naming.all_of(ast.stmt, body):
             self._note(s)
 
     def _note(self, s: ast.stmt) -> None:
@@ -276,16 +279,7 @@ class Bounds:
             case ast.BinOp(op=ast.Div()) | ast.Constant(value=float()):
                 return True
             case ast.Call(func=func):
-                return ast.unparse(func).rpartition(".")[2] in (
-                    "floor",
-                    "ceil",
-                    "round",
-                    "rint",
-                    "trunc",
-                    "sqrt",
-                    "exp",
-                    "log",
-                )
+                return ast.unparse(func).rpartition(".")[2] in _GIVE_FLOATS
             case ast.BinOp(left=a, right=b):
                 return self._floats(a) or self._floats(b)
             case ast.Name(id=name):

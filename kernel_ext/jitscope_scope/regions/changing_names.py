@@ -25,7 +25,7 @@ def handed_in(
 class _Readers:
     def __init__(self, body: naming.Statements, visit: Visit, definitions: Definitions) -> None:
         self.body, self.visit, self.definitions = body, visit, dict(definitions)
-        loops = [n for s in body for n in ast.walk(s) if isinstance(n, (ast.For, ast.While))]
+        loops = naming.all_of((ast.For, ast.While), body)
         self.changing = naming.bound(loops) | naming.stored_into(loops)
         self.found: dict[str, frozenset[str]] = {}
         """What each function that is called, or one that it calls, reads of these."""
@@ -45,9 +45,7 @@ class _Readers:
         return tuple(ast.fix_missing_locations(s) for s in new), self.definitions
 
     def _line(self, name: str) -> int:
-        return min(
-            (n.lineno for s in self.body for n in ast.walk(s) if isinstance(n, ast.Name) and n.id == name), default=0
-        )
+        return min((n.lineno for n in naming.uses(name, self.body)), default=0)
 
     def _reads(self, name: str, line: int, opened: tuple[str, ...]) -> frozenset[str]:
         function = self.visit.values.get(name)

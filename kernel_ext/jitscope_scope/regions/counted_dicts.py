@@ -6,12 +6,12 @@ from __future__ import annotations
 import ast
 
 from . import naming
-from .parts import PairSplitter, blocks, placed_at, visited
+from .parts import PairSplitter, blocks, placed_at, visited, whole_number
 
 
 def as_lists(body: list[ast.stmt]) -> list[ast.stmt]:
     """The statements of a function with lists in place of such dicts; the same where there are none."""
-    if not any(isinstance(n, ast.Dict) for s in body for n in ast.walk(s)):
+    if not naming.has(ast.Dict, body):
         return body
     new = visited(PairSplitter(ast.Dict, all), body)
     for block in blocks(new):
@@ -31,7 +31,7 @@ def _replace(name: str, block: list[ast.stmt], whole: list[ast.stmt]) -> None:
     if not isinstance(loop, ast.For) or naming.leaves(loop.body) or not isinstance(made, ast.Assign):
         return
     filled = [s for s in loop.body if _puts(s, name)]
-    uses = [n for s in whole for n in ast.walk(s) if isinstance(n, ast.Name) and n.id == name]
+    uses = naming.uses(name, whole)
     asked = [n for s in whole for n in ast.walk(s) if isinstance(n, ast.Subscript) and ast.unparse(n.value) == name]
     begin, stores = _begin(loop), [n for n in asked if isinstance(n.ctx, ast.Store)]
     if begin is None or len(filled) != 1 or not all(_puts(s, name) for s in first):
@@ -39,7 +39,7 @@ def _replace(name: str, block: list[ast.stmt], whole: list[ast.stmt]) -> None:
     count, start = begin
     assert isinstance(made.value, ast.Dict)
     pairs = [*zip(made.value.keys, made.value.values), *((s.targets[0].slice, s.value) for s in first)]  # type: ignore[attr-defined]
-    keys = [_number(k) for k, _ in pairs]
+    keys = [whole_number(k) for k, _ in pairs]
     put = filled[0].targets[0].slice  # type: ignore[attr-defined]
     if keys != [*range(start - len(keys), start)] or ast.unparse(put) != count or count in naming.bound(loop.body):
         return
@@ -73,23 +73,15 @@ def _begin(loop: ast.For) -> tuple[str, int] | None:
         case ast.Call(func=ast.Name(id="range"), args=[_], keywords=[]), ast.Name(id=name):
             return name, 0
         case ast.Call(func=ast.Name(id="range"), args=[start, _], keywords=[]), ast.Name(id=name):
-            return None if (first := _number(start)) is None else (name, first)
+            return None if (first := whole_number(start)) is None else (name, first)
         case ast.Call(func=ast.Name(id="enumerate"), args=[_], keywords=[]), ast.Tuple(elts=[ast.Name(id=name), _]):
             return name, 0
     return None
 
 
-def _number(node: ast.expr | None) -> int | None:
-    try:
-        value = ast.literal_eval(node) if node is not None else None
-    except ValueError:
-        return None
-    return value if type(value) is int else None
-
-
 def _moved(node: ast.expr, by: int) -> ast.expr:
     """An index that is so much larger."""
-    if (known := _number(node)) is not None:
+    if (known := whole_number(node)) is not None:
         return placed_at(ast.Constant(known + by), node)
     match node:
         case ast.BinOp(left=left, op=ast.Add() | ast.Sub() as op, right=ast.Constant(value=int(k))):

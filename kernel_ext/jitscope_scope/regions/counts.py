@@ -8,9 +8,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from ..source_code.parameters import keyword
 from . import naming
 from .answers import CannotCompile
-from .parts import calls_in_any_case, placed_at
+from .parts import ReadByName, calls_in_any_case, placed_at
 
 
 def of_known_size(body: naming.Statements, values: Mapping[str, object]) -> tuple[naming.Statements, tuple[str, ...]]:
@@ -29,7 +30,7 @@ def unproved(node: ast.expr, body: naming.Statements, values: Mapping[str, objec
     that length."""
     found = []
     for call in calls_in_any_case(node):
-        if _counts(call, values) and not any(k.arg == "length" for k in call.keywords):
+        if _counts(call, values) and keyword(call, "length") is None:
             writer = _Writer(body, values)
             least = writer.least(call)
             if least is not None and writer.size(call.args[0], ast.unparse(least)) is None:
@@ -88,7 +89,7 @@ class _Writer(ast.NodeTransformer):
             found = self._extreme(name)
             assert found is not None
             first = placed_at(ast.Assign([ast.Name(f"of_{name}", ast.Store())], found[0]), node)
-            value = _Replacer(ast.unparse(found[0]), f"of_{name}").visit(node.value)
+            value = ReadByName({ast.unparse(found[0]): f"of_{name}"}).visit(node.value)
             assert isinstance(value, ast.expr)
             return [first, ast.copy_location(ast.Assign(node.targets, value), node)]
         return node
@@ -107,7 +108,7 @@ class _Writer(ast.NodeTransformer):
                 node.args = [self._padded(inner)]
                 return node
         self.generic_visit(node)
-        if not _counts(node, self.values) or any(k.arg == "length" for k in node.keywords):
+        if not _counts(node, self.values) or keyword(node, "length") is not None:
             return node
         least = self.least(node)
         size = self.size(node.args[0], ast.unparse(least)) if least is not None else None
@@ -117,7 +118,7 @@ class _Writer(ast.NodeTransformer):
 
     def least(self, node: ast.Call) -> ast.expr | None:
         """The least length, where it is no value that the region computes."""
-        least = next((k.value for k in node.keywords if k.arg == "minlength"), None)
+        least = keyword(node, "minlength")
         return least if least is not None and not naming.loaded([least]) & self.changing else None
 
     def size(self, node: ast.expr, least: str) -> str | None:
@@ -167,15 +168,3 @@ class _Writer(ast.NodeTransformer):
             )
         length = ast.keyword("length", ast.parse(size, mode="eval").body)
         return placed_at(ast.Call(node.func, new, [length]), node)
-
-
-class _Replacer(ast.NodeTransformer):
-    """Puts a name in an expression's place."""
-
-    def __init__(self, text: str, name: str) -> None:
-        self.text, self.name = text, name
-
-    def visit(self, node: ast.AST) -> ast.AST:
-        if isinstance(node, ast.expr) and ast.unparse(node) == self.text:
-            return ast.copy_location(ast.Name(self.name, ast.Load()), node)
-        return super().visit(node)

@@ -14,6 +14,7 @@ from types import ModuleType
 
 import numpy as np
 
+from ..source_code.parameters import arguments
 from . import naming
 from .functions import Definitions
 from .homes import is_number
@@ -144,7 +145,7 @@ class _Draws:
 
     def loop(self, loop: ast.For, around: list[tuple[str, str]]) -> None:
         """A loop that draws in its turns; `around` are the turn's number and how many there are of each loop around it."""
-        if loop.orelse or naming.leaves(loop.body) or any(isinstance(n, ast.Continue) for n in ast.walk(loop)):
+        if loop.orelse or naming.leaves(loop.body) or naming.has(ast.Continue, [loop]):
             raise _NotBefore
         source = loop.iter
         if self.any(source) or not self._known(source) or naming.loaded([source]) & self.counts.keys():
@@ -224,7 +225,7 @@ class _Draws:
 
     def _row(self, call: ast.expr, around: list[tuple[str, str]]) -> ast.expr:
         assert isinstance(call, ast.Call)
-        given = [*call.args, *(k.value for k in call.keywords)]
+        given = arguments(call)
         if naming.root_of(call.func) in self.changing or not all(map(self._known, given)):
             raise _NotBefore(call)
         taken = {*self.visit.values, *self.visit.after, *self.visit.around, *self.rows}

@@ -9,6 +9,7 @@ from types import FunctionType, MethodType, ModuleType
 
 import numpy as np
 
+from ..source_code.parameters import parameters
 from . import naming, words
 from .answers import CannotCompile
 from .functions import Definitions, definition_of
@@ -84,7 +85,7 @@ class Effects:
             if id(node) not in self._known:
                 self._known.add(id(node))
                 self.called.add(name)
-                own = {a.arg for a in _all_arguments(node.args)} | naming.bound(node.body)
+                own = {*parameters(node)} | naming.bound(node.body)
                 for inner in _in_order(node.body):
                     self._node(inner, lambda n, own=own: MISSING if n in own else look(n), line, name)  # type: ignore[misc]
 
@@ -117,10 +118,10 @@ class Effects:
         node = definition_of(function, self.definitions)
         if node is None:
             return
-        if any(isinstance(n, (ast.Global, ast.Nonlocal)) for n in ast.walk(node)):
+        if naming.has((ast.Global, ast.Nonlocal), [node]):
             raise CannotCompile(line, "effect", f"`{name}` binds names outside of itself")
-        given = {a.arg for n in ast.walk(node) if isinstance(n, ast.arguments) for a in _all_arguments(n)}
-        own = given | {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        given = {a.arg for a in naming.all_of(ast.arg, [node])}
+        own = given | {*naming.stored([node])}
         if touched := naming.stored_into(node.body) - own:
             raise CannotCompile(line, "effect", f"`{name}` stores into `{min(touched)}`")
         for n in ast.walk(node):
@@ -181,11 +182,6 @@ def _function(found: object) -> FunctionType | None:
 
 def _grows(name: str) -> bool:
     return words.why_not_method(name)[0] == "object" and "changes a Python container" in words.why_not_method(name)[1]
-
-
-def _all_arguments(node: ast.arguments) -> list[ast.arg]:
-    rest = [a for a in (node.vararg, node.kwarg) if a is not None]
-    return [*node.posonlyargs, *node.args, *node.kwonlyargs, *rest]
 
 
 def _in_order(body: Iterable[ast.stmt]) -> list[ast.AST]:

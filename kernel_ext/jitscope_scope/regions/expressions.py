@@ -9,11 +9,12 @@ from types import ModuleType
 
 import numpy as np
 
+from ..source_code.parameters import keyword
 from . import memberships, words
 from .answers import CannotCompile
 from .array_arguments import arrays_of, is_table
 from .homes import Home
-from .naming import loaded, root_of
+from .naming import has, loaded, names, root_of
 
 
 MISSING = object()
@@ -136,7 +137,7 @@ class Expressions(ast.NodeTransformer):
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
-        if any(k.arg == "out" for k in node.keywords):
+        if keyword(node, "out") is not None:
             raise CannotCompile(node.lineno, "effect", f"`{words.dotted(node.func)}` writes into `out=`")
         if isinstance(node.func, ast.Attribute) and self.value(node.func) is MISSING:
             return self._method(node)
@@ -212,7 +213,7 @@ class Expressions(ast.NodeTransformer):
                 rows = over
             case _:
                 return None
-        if any(isinstance(n, (ast.Lambda, ast.NamedExpr, ast.Slice)) for n in ast.walk(value)):
+        if has((ast.Lambda, ast.NamedExpr, ast.Slice), [value]):
             return None
         before, moving = self.local, self.moving
         self.local, self.moving = before | {name}, moving | {name}
@@ -464,7 +465,7 @@ class Expressions(ast.NodeTransformer):
     def visit_ListComp(self, node: ast.ListComp) -> ast.expr:
         if any(map(self.moves, (g.iter for g in node.generators))):
             raise CannotCompile(node.lineno, "value read by Python", "a list is made of an array's values")
-        hidden = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
+        hidden = names(g.target for g in node.generators)
         before, self.local = self.local, self.local | hidden
         try:
             return self.generic_visit(node)  # type: ignore[return-value]

@@ -70,7 +70,7 @@ class Functions:
         given = set(naming.parameters(node))
         if node.args.vararg or node.args.kwarg:
             raise CannotCompile(line, "object", f"`{name}` takes any number of arguments")
-        if any(isinstance(n, (ast.Global, ast.Nonlocal)) for n in ast.walk(node)):
+        if naming.has((ast.Global, ast.Nonlocal), [node]):
             raise CannotCompile(line, "effect", f"`{name}` binds names outside of itself")
         if touched := naming.stored_into(node.body) - naming.bound(node.body) - {*self.changed.get(name, ())}:
             raise CannotCompile(line, "effect", f"`{name}` stores into `{min(touched)}`")

@@ -12,7 +12,7 @@ from types import FunctionType
 
 from . import naming, words
 from .functions import Definitions, definition_of
-from .inlined_calls import given_to
+from .inlined_calls import every_argument
 from .objects_apart import with_first_turn
 from .parts import Renamed, placed_at, visited
 from .stand_ins import StandIns
@@ -78,10 +78,10 @@ class _Writer:
         node = definition_of(function, self.definitions)
         if node is None or function.__closure__ or not words.of_users(function):
             return None
-        given, own = given_to(node, call), naming.bound(node.body) | {*naming.parameters(node)}
-        yields = [n for n in ast.walk(node) if isinstance(n, ast.Yield)]
+        given, own = every_argument(node, call), naming.bound(node.body) | {*naming.parameters(node)}
+        yields = naming.all_of(ast.Yield, [node])
         plain = [s for s in naming.statements(node.body) if isinstance(s, ast.Expr) and s.value in yields]
-        odd = any(isinstance(n, _OTHER) for s in node.body for n in ast.walk(s))
+        odd = naming.has(_OTHER, node.body)
         if given is None or odd or not len(plain) == len(yields) <= MOST or any(y.value is None for y in yields):
             return None
         missing = object()

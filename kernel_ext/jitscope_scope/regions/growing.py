@@ -25,7 +25,7 @@ def lists(body: naming.Statements, values: Mapping[str, object], own: Collection
         if type(values.get(n)) is not list:
             kind = "" if n not in values else f" but a {type(values[n]).__name__}"
             raise CannotCompile(c.lineno, "object", f"`{n}` grows, and is no list made before the loop{kind}")
-        if len([x for s in body for x in ast.walk(s) if isinstance(x, ast.Name) and x.id == n]) != 1:
+        if len(naming.uses(n, body)) != 1:
             raise CannotCompile(c.lineno, "object", f"`{n}` is a Python list that is read while it grows")
     return names
 

@@ -10,6 +10,8 @@ from types import ModuleType
 
 import numpy as np
 
+from ..source_code.parameters import keyword
+from ..source_code.tree import parts_of
 from . import naming
 from .parts import numpy_in
 
@@ -102,7 +104,7 @@ class _Stores(ast.NodeTransformer):
             case _:
                 return None
         array = self.values.get(name)
-        axes = first.elts if isinstance(first, ast.Tuple) else [first]
+        axes = parts_of(first)
         if not isinstance(array, np.ndarray) or not all(isinstance(a, ast.Slice) or _is_whole_number(a) for a in axes):
             return None
         self.count += 1
@@ -144,7 +146,7 @@ class _Stores(ast.NodeTransformer):
         if not of_numpy and not of_array:
             return None
         args, named = list(call.args), [k for k in call.keywords if k.arg not in ("out", "where")]
-        out = next((k.value for k in call.keywords if k.arg == "out"), None)
+        out = keyword(call, "out")
         if out is None and isinstance(function, np.ufunc) and function.nout == 1 and len(args) == function.nin + 1:
             out = args.pop()
         under = [k for k in call.keywords if k.arg == "where"]

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from types import FunctionType
 
+from ..source_code.parameters import default_values, given_to
 from . import naming, words
 from .bounds import Bounds
 from .functions import Definitions, definition_of
@@ -129,7 +130,7 @@ class _Writer:
         if not isinstance(function, FunctionType) or not words.of_users(function) or function.__closure__:
             return None
         node = definition_of(function, self.definitions)
-        if node is None or (shared := self.wanted(node)) is None or (given := given_to(node, call)) is None:
+        if node is None or (shared := self.wanted(node)) is None or (given := every_argument(node, call)) is None:
             return None
         if shared & naming.loaded([around]):  # read before or after the call
             return None
@@ -188,14 +189,13 @@ def _globals_in(node: ast.FunctionDef) -> set[str]:
     return {n for s in node.body if isinstance(s, ast.Global) for n in s.names}
 
 
-def given_to(node: ast.FunctionDef, call: ast.Call) -> dict[str, ast.expr] | None:
+def every_argument(node: ast.FunctionDef, call: ast.Call) -> dict[str, ast.expr] | None:
     """What a call gives to the function's parameters, defaults that are constants among them."""
     a, names = node.args, naming.parameters(node)
     if a.vararg or a.kwarg or a.kwonlyargs or len(call.args) > len(names) or any(k.arg is None for k in call.keywords):
         return None
-    defaults = dict(zip(names[len(names) - len(a.defaults) :], a.defaults, strict=True))
-    found = {n: d for n, d in defaults.items() if isinstance(d, ast.Constant)}
-    found |= dict(zip(names, call.args, strict=False)) | {k.arg: k.value for k in call.keywords if k.arg}
+    constants = {n: d for n, d in default_values(node).items() if isinstance(d, ast.Constant)}
+    found = constants | given_to(names, call)
     return {n: found[n] for n in names} if found.keys() == {*names} else None
 
 
@@ -219,6 +219,6 @@ def _last_value(body: list[ast.stmt], name: str) -> tuple[list[ast.stmt], ast.ex
             case _:
                 break
         first.pop()
-    if any(isinstance(n, ast.Return) for s in first for n in ast.walk(s)):
+    if naming.has(ast.Return, first):
         return None
     return [*first, *choices], value

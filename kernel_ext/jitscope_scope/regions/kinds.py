@@ -12,6 +12,7 @@ from types import ModuleType
 
 import numpy as np
 
+from ..source_code.tree import parts_of
 from . import naming
 from .bounds import own_part
 from .parts import EditText, placed_at
@@ -28,7 +29,7 @@ class Kinds:
         self.visit, self.body = visit, body
         self.changing = naming.bound(body)
         self.given: dict[str, list[ast.expr | None]] = {}
-        for s in (n for b in body for n in ast.walk(b) if isinstance(n, ast.stmt)):
+        for s in naming.all_of(ast.stmt, body):
             for t in naming.targets_of(s):
                 if isinstance(t, ast.Name):
                     self.given.setdefault(t.id, []).append(value_given(s, t.id))
@@ -60,7 +61,7 @@ class Kinds:
                 return True if True in sides else False if sides == {False} else None
             case ast.Subscript(value=ast.Name(id=n)) if n not in self.changing:
                 found = self.visit.values.get(n)
-                parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+                parts = parts_of(node.slice)
                 one = isinstance(found, np.ndarray) and found.ndim == len(parts)
                 return True if one and not any(isinstance(p, ast.Slice) for p in parts) else None
             case ast.Attribute(value=ast.Name(id=n), attr=attr):

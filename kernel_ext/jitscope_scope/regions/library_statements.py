@@ -134,7 +134,7 @@ def _heads(body: naming.Statements, values: Mapping[str, object]) -> dict[str, s
     inner = [n for s in body for b in ast.iter_child_nodes(s) for n in ast.walk(b) if isinstance(n, ast.For)]
     found: dict[str, str] = {}
     for loop in inner:
-        targets = {n.id for n in ast.walk(loop.target) if isinstance(n, ast.Name)}
+        targets = naming.names([loop.target])
         others = [n for s in body for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
         if all(n.id not in targets or any(n is m for f in inner for m in ast.walk(f.target)) for n in others):
             keys = isinstance(loop.iter, ast.Name) and isinstance(values.get(loop.iter.id), dict)

@@ -23,12 +23,12 @@ def in_rows(
     """The statements with `rows_of_x[count_of_x] = v` in place of `x.append(v)`, and the names of these lists. `values`, seen before, get
     what the rows are."""
     places = _places(body, values)
-    names = [n for n in dict.fromkeys(n for n, _, _ in places) if not _by_turn(n, body, places)]
+    names = [n for n in dict.fromkeys(n for n, _, _ in places) if not _by_turn(n, places)]
     stored, new, found = naming.stored_into(body), [copy.deepcopy(s) for s in body], []
     first: list[ast.stmt] = []
     for n in names:
         mine = [(call, loops) for m, call, loops in places if m == n]
-        used = [x for s in body for x in ast.walk(s) if isinstance(x, ast.Name) and x.id == n]
+        used = naming.uses(n, body)
         size = _size([loops for _, loops in mine], body)
         like = _like(values.get(n), after.get(n))
         if size is None or like is None or len(used) != len(mine) or any(_kept_alive(c, stored, like) for c, _ in mine):
@@ -67,7 +67,7 @@ def _places(
     return found
 
 
-def _by_turn(name: str, body: naming.Statements, places: list[tuple[str, ast.Call, tuple[ast.stmt, ...]]]) -> bool:
+def _by_turn(name: str, places: list[tuple[str, ast.Call, tuple[ast.stmt, ...]]]) -> bool:
     """Whether a list gets one element in each turn of one loop that runs to its end, which needs no count."""
     mine = [(call, loops) for n, call, loops in places if n == name]
     if len(mine) != 1 or len(mine[0][1]) != 1 or not isinstance(loop := mine[0][1][0], ast.For):

@@ -31,7 +31,7 @@ class Loop:
         self.stops = naming.breaks(body)
         self.stop = writer.fresh("stop")
         self.body = without_leaving(body, self.stop) if naming.leaves(body) else body
-        target = {n.id for n in ast.walk(s.target) if isinstance(n, ast.Name)} if isinstance(s, ast.For) else set()
+        target = naming.names([s.target]) if isinstance(s, ast.For) else set()
         written = (naming.bound(body) | naming.stored_into(body)) - target - writer.columns
         early = naming.read_first(self.body) - target
         if isinstance(s, ast.While):
@@ -237,12 +237,7 @@ def _spread(body: naming.Statements, w: Statements) -> None:
     for _ in range(4):
         for s in [n for b in body for n in ast.walk(b)]:
             if isinstance(s, ast.Assign) and w.expressions.moves(s.value):
-                w.moving |= {
-                    n.id
-                    for t in s.targets
-                    for n in ast.walk(t)
-                    if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-                }
+                w.moving |= {*naming.stored(s.targets)}
             elif isinstance(s, ast.AugAssign) and isinstance(s.target, ast.Name):
                 w.moving.add(s.target.id)
 

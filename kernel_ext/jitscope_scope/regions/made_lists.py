@@ -199,9 +199,7 @@ def _allowed(node: ast.AST, name: str, found: Mapping[str, object], visit: Visit
     is_it = lambda n: isinstance(n, ast.Name) and n.id == name
     match node:
         case ast.Assign(targets=[ast.Name() as target], value=value) if is_it(target) or _is_list(value, name):
-            return int(is_it(target) and _makes(value, found, visit)) + int(
-                _is_list(value, name) and target.id in found
-            )
+            return int(is_it(target) and _makes(value, found)) + int(_is_list(value, name) and target.id in found)
         case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=parts)) if len(targets) == len(
             parts
         ) and all(isinstance(p, ast.Name) for p in [*targets, *parts]):
@@ -238,7 +236,7 @@ def _is_list(value: ast.expr, name: str) -> bool:
     return False
 
 
-def _makes(value: ast.expr, found: Mapping[str, object], visit: Visit) -> bool:
+def _makes(value: ast.expr, found: Mapping[str, object]) -> bool:
     """Whether this is a list whose size is that of an array."""
     match value:
         case ast.List(elts=[ast.Starred(value=ast.Name(id=name))]):
@@ -329,13 +327,7 @@ def _keeps_arrays(calls: list[ast.Call], body: naming.Statements, after: object)
     """Whether the list would hold an array, or a view of one, that changes in place later on."""
     if not isinstance(after, list) or not isinstance(after[-1], np.ndarray):
         return False
-    added = {
-        n.target.id
-        for s in body
-        for n in ast.walk(s)
-        if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name)
-    }
-    return any(naming.root_of(c.args[0]) in naming.stored_into(body) | added for c in calls)
+    return any(naming.root_of(c.args[0]) in naming.changed(body) for c in calls)
 
 
 class _Writer(ast.NodeTransformer):

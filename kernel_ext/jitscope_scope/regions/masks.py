@@ -11,6 +11,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from ..source_code.tree import parts_of
 from . import naming
 from .expressions import difference
 from .parts import placed_at
@@ -47,7 +48,7 @@ def unmasked(
     masks.names = held(copied, masks)
     masks.kept = kept(copied, masks)
     new = [masks.visit(s) for s in copied]
-    named = {n.id for s in new for n in ast.walk(s) if isinstance(n, ast.Name)}
+    named = naming.names(new)
     if masks.done and not named & masks.wholes.keys():
         for s in new:
             ast.fix_missing_locations(s)
@@ -107,7 +108,7 @@ class Masks(ast.NodeTransformer):
             case ast.UnaryOp(operand=a):
                 return self.axes(a)
             case ast.Subscript(value=of, slice=at):
-                whole, parts = self.axes(of), at.elts if isinstance(at, ast.Tuple) else [at]
+                whole, parts = self.axes(of), parts_of(at)
                 if whole is None or any(self.is_mask(p) for p in parts):
                     return None
                 if not all(isinstance(p, ast.Slice) or is_none(p) or self.axes(p) == 0 for p in parts):
@@ -185,7 +186,7 @@ class Masks(ast.NodeTransformer):
 
     def _part(self, node: ast.Subscript, array: ast.Name) -> MaskedExpression | None:
         """A part along one axis or two whose size is not known while tracing: `x[:k]`, `A[i, k:]`, `A[k:]`, `A[k:, k:]`."""
-        indices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        indices = parts_of(node.slice)
         found = self.known.get(array.id)
         if self.parts is None or not isinstance(found, np.ndarray) or found.ndim < len(indices):
             return None
@@ -377,10 +378,7 @@ class Masks(ast.NodeTransformer):
         except Exception:
             return None
         at = ast.Subscript(one.whole, one.line.at(base.line, self.parts.numpy), ast.Load())
-        whole = ast.fix_missing_locations(ast.copy_location(at, one.whole))
-        for n in ast.walk(whole):
-            ast.copy_location(n, one.whole)
-        return replace(base, whole=whole, copied=True)
+        return replace(base, whole=placed_at(at, one.whole), copied=True)
 
     def _over(self, picked: MaskedExpression) -> ast.expr:
         """The mask with an axis for each axis of a picked place."""
@@ -580,7 +578,7 @@ def empty_choices(body: naming.Statements, values: Mapping[str, object]) -> list
     masks.parts = Parts(naming.bound(body), "numpy")
     masks.names = held(list(body), masks)
     asked = {"mean", "max", "min", "std", "var", *_FOUND}
-    calls = [n for s in body for n in ast.walk(s) if isinstance(n, ast.Call)]
+    calls = naming.all_of(ast.Call, body)
     found = [n.lineno for n in calls if getattr(n.func, "attr", "") in asked and _takes(masks, n)]
     return sorted(set(found))
 

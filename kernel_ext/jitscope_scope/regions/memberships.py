@@ -6,6 +6,7 @@ import ast
 import copy
 from collections.abc import Collection, Iterator
 
+from ..source_code.tree import parts_of
 from .named_turns import MOST
 
 
@@ -14,7 +15,7 @@ def comparisons(left: ast.expr, known: Collection[object]) -> list[list[ast.Comp
     rows of other lengths."""
     if len(known) > MOST:
         return None
-    parts = left.elts if isinstance(left, ast.Tuple) else [left]
+    parts = parts_of(left)
     rows = [v if isinstance(v, tuple) else (v,) for v in known]
     if any(len(r) != len(parts) or not all(type(v) in (int, float) for v in r) for r in rows):
         return None

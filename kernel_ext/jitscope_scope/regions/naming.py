@@ -4,15 +4,38 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeVar
 
 from ..source_code.bindings import root_name
 from ..source_code.parameters import positional
-from ..source_code.tree import COMPREHENSIONS, FUNCTIONS, outside
+from ..source_code.tree import COMPREHENSIONS, FUNCTIONS, outside, parts_of
 
 
 Statements = Sequence[ast.stmt]
+Node = TypeVar("Node", bound=ast.AST)
 _BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 _OWN = (*FUNCTIONS, *COMPREHENSIONS)
+
+
+def all_of(kind: type[Node] | tuple[type[Node], ...], among: Iterable[ast.AST]) -> list[Node]:
+    """The nodes of a kind, or of several, among nodes and inside of them, which may be written anew (`source_code.tree` keeps what it
+    found)."""
+    return [n for one in among for n in ast.walk(one) if isinstance(n, kind)]
+
+
+def has(kind: type[ast.AST] | tuple[type[ast.AST], ...], among: Iterable[ast.AST]) -> bool:
+    """Whether there is such a node."""
+    return any(isinstance(n, kind) for one in among for n in ast.walk(one))
+
+
+def names(among: Iterable[ast.AST]) -> set[str]:
+    """Names that stand in nodes, read or bound."""
+    return {n.id for n in all_of(ast.Name, among)}
+
+
+def uses(name: str, among: Iterable[ast.AST]) -> list[ast.Name]:
+    """Where a name stands in nodes."""
+    return [n for n in all_of(ast.Name, among) if n.id == name]
 
 
 def loaded(nodes: Iterable[ast.AST]) -> set[str]:
@@ -30,7 +53,7 @@ def _read(node: ast.AST) -> Iterator[str]:
         return
     parts = (name for child in ast.iter_child_nodes(node) for name in _read(child))
     if isinstance(node, COMPREHENSIONS):
-        own = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
+        own = names(g.target for g in node.generators)
         yield from _read(node.generators[0].iter)
         parts = (name for name in parts if name not in own)
     yield from parts
@@ -39,6 +62,11 @@ def _read(node: ast.AST) -> Iterator[str]:
 def bound(nodes: Iterable[ast.AST]) -> set[str]:
     """Names that the nodes bind in the block they stand in (not inside comprehensions and functions)."""
     return {n.id for n in outside(nodes, _OWN) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+
+
+def stored(among: Iterable[ast.AST]) -> list[str]:
+    """The names that nodes bind, comprehensions and functions inside of them as well, as often as they do."""
+    return [n.id for n in all_of(ast.Name, among) if isinstance(n.ctx, ast.Store)]
 
 
 def stored_into(nodes: Iterable[ast.AST]) -> set[str]:
@@ -95,9 +123,11 @@ def line_of(body: Statements, place: str) -> int | None:
     """The first line that binds a name, stores into it or appends to it; of an attribute (`self.x`) the first that binds it, of `f()`
     the first that calls a function or a method of that name."""
     if place.endswith("()"):
-        calls = [n for b in body for n in ast.walk(b) if isinstance(n, ast.Call)]
-        return min((n.lineno for n in calls if f".{ast.unparse(n.func)}".endswith(f".{place[:-2]}")), default=None)
-    for s in sorted((n for b in body for n in ast.walk(b) if isinstance(n, ast.stmt)), key=lambda n: n.lineno):
+        return min(
+            (n.lineno for n in all_of(ast.Call, body) if f".{ast.unparse(n.func)}".endswith(f".{place[:-2]}")),
+            default=None,
+        )
+    for s in sorted(all_of(ast.stmt, body), key=lambda n: n.lineno):
         places = targets_of(s)
         match s:
             case ast.Expr(value=ast.Call(func=ast.Attribute(value=of))):
@@ -163,21 +193,14 @@ def breaks(block: Statements) -> bool:
 
 def loop_targets(body: Statements, wanted: Callable[[ast.For], bool] = lambda loop: True) -> set[str]:
     """Names that `for` loops bind: those of the loops that are `wanted`."""
-    loops = (n for s in body for n in ast.walk(s) if isinstance(n, ast.For) and wanted(n))
-    return {n.id for loop in loops for n in ast.walk(loop.target) if isinstance(n, ast.Name)}
+    return names(loop.target for loop in all_of(ast.For, body) if wanted(loop))
 
 
 def computed_indices(body: Statements) -> list[int]:
     """The lines in which an index is computed from values, and is not the count of a loop."""
-    nodes = [node for s in body for node in ast.walk(s)]
     changing = bound(body) - loop_targets(body, goes_over_range)
-    found = set()
-    for node in nodes:
-        if isinstance(node, ast.Subscript):
-            parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-            if any(_is_computed(part, changing) for part in parts):
-                found.add(node.lineno)
-    return sorted(found)
+    indices = all_of(ast.Subscript, body)
+    return sorted({n.lineno for n in indices if any(_is_computed(part, changing) for part in parts_of(n.slice))})
 
 
 def goes_over_range(loop: ast.For) -> bool:
@@ -188,10 +211,9 @@ def goes_over_range(loop: ast.For) -> bool:
 
 def _is_computed(part: ast.expr, changing: set[str]) -> bool:
     """Whether a part of an index is a number that values decide: no slice, no mask that is written there."""
-    inside = list(ast.walk(part))
-    if isinstance(part, (ast.Slice, ast.Compare)) or any(isinstance(n, ast.Compare) for n in inside):
+    if isinstance(part, ast.Slice) or has(ast.Compare, [part]):
         return False
-    return any(isinstance(n, ast.Subscript) or (isinstance(n, ast.Name) and n.id in changing) for n in inside)
+    return has(ast.Subscript, [part]) or bool(names([part]) & changing)
 
 
 def in_a_row(turn: list[ast.stmt]) -> list[ast.stmt]:
@@ -202,9 +224,15 @@ def in_a_row(turn: list[ast.stmt]) -> list[ast.stmt]:
     return turn
 
 
-def augmented(s: ast.stmt) -> set[str]:
-    """Names that a statement, or one inside of it, adds to and the like: `x += …`."""
-    return {n.target.id for n in ast.walk(s) if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name)}
+def augmented(among: Iterable[ast.AST]) -> set[str]:
+    """Names that statements, and those inside of them, add to and the like: `x += …`."""
+    return {n.target.id for n in all_of(ast.AugAssign, among) if isinstance(n.target, ast.Name)}
+
+
+def changed(among: Iterable[ast.AST]) -> set[str]:
+    """Names of what statements change in place, if it can be: they store into it, or add to it."""
+    among = list(among)
+    return stored_into(among) | augmented(among)
 
 
 def subscripts_into(s: ast.stmt, root: str) -> list[ast.Subscript]:

@@ -302,13 +302,9 @@ def _is_kept(value: object) -> bool:
 
 
 class _OneTurn(ast.NodeTransformer):
-    def visit_For(self, node: ast.For) -> ast.AST:
-        return self._once(node)
-
-    def visit_While(self, node: ast.While) -> ast.AST:
-        return self._once(node)
-
-    def _once(self, node: ast.For | ast.While) -> ast.AST:
+    def visit_For(self, node: ast.For | ast.While) -> ast.AST:
         self.generic_visit(node)
         node.body.append(ast.Break())
         return node
+
+    visit_While = visit_For

@@ -12,7 +12,7 @@ import numpy as np
 
 from . import naming
 from .homes import shares
-from .parts import COMPILED, EditText
+from .parts import COMPILED, EditText, placed_at
 from .watching import Visit
 
 
@@ -118,9 +118,7 @@ class _InParts(ast.NodeTransformer):
     def visit_Name(self, node: ast.Name) -> ast.AST:
         if node.id not in self.parts:
             return node
-        part = copy.deepcopy(self.parts[node.id])
-        for n in ast.walk(part):
-            ast.copy_location(n, node)
+        part = placed_at(copy.deepcopy(self.parts[node.id]), node)
         part.ctx = node.ctx
         return part
 

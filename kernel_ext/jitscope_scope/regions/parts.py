@@ -115,6 +115,15 @@ def placed_at(new: _Node, old: ast.AST) -> _Node:
     return new
 
 
+def whole_number(node: ast.expr | None) -> int | None:
+    """The whole number that is written there, with a sign or not; None for all else."""
+    try:
+        value = ast.literal_eval(node) if node is not None else None
+    except ValueError:
+        return None
+    return value if type(value) is int else None
+
+
 class Renamed(ast.NodeTransformer):
     """The same with other names, or with expressions, in the place of names."""
 
@@ -127,6 +136,18 @@ class Renamed(ast.NodeTransformer):
         if isinstance(made, (ast.Name, ast.Attribute)):
             made.ctx = node.ctx
         return placed_at(made, node) if hasattr(node, "lineno") else made
+
+
+class ReadByName(ast.NodeTransformer):
+    """The same with names in the place of expressions that are read, by their text."""
+
+    def __init__(self, names: Mapping[str, str]) -> None:
+        self.names = names
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        read = isinstance(node, ast.expr) and isinstance(getattr(node, "ctx", None), ast.Load | None)
+        name = self.names.get(ast.unparse(node)) if read else None
+        return super().visit(node) if name is None else ast.copy_location(ast.Name(name, ast.Load()), node)
 
 
 def numpy_in(values: dict[str, object]) -> str:

@@ -37,7 +37,7 @@ def without_first_turns(body: naming.Statements, visit: Visit, definitions: Defi
     loop = body[0]
     if _TURN in visit.around or len(body) > 1 or not isinstance(loop, (ast.For, ast.While)) or loop.orelse:
         return None
-    if any(isinstance(n, ast.Continue) for n in ast.walk(loop)):
+    if naming.has(ast.Continue, [loop]):
         return None
     changing = naming.bound(body) | _growing(body, visit)
     if not _of_two_kinds(changing, visit):

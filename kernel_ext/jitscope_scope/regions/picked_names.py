@@ -25,7 +25,7 @@ def kept(body: list[ast.stmt], masks: Masks) -> set[str]:
                 changing = naming.bound(turn) | (set() if one.start is not None else naming.stored_into(turn))
                 if naming.loaded([one.mask]) & changing:
                     continue
-                stores = [n for b in body for n in ast.walk(b) if isinstance(n, ast.Name) and n.id == name]
+                stores = naming.uses(name, body)
                 given = [t for b in turn for t in naming.targets_of(b) if isinstance(t, ast.Name) and t.id == name]
                 used = naming.loaded(turn[: k + 1]) | naming.stored_into(turn[:k])
                 if name not in used and sum(isinstance(n.ctx, ast.Store) for n in stores) == len(given):
@@ -49,7 +49,7 @@ def held(body: list[ast.stmt], masks: Masks) -> dict[str, ast.Assign]:
             match s:
                 case ast.Assign(targets=[ast.Name(id=name)], value=value) if masks.picked(value) is not None:
                     later = naming.bound(turn[k:]) | naming.stored_into(turn[k:])
-                    others = [n for b in body for n in ast.walk(b) if isinstance(n, ast.Name) and n.id == name]
+                    others = naming.uses(name, body)
                     inside = sum(isinstance(n, ast.Name) and n.id == name for b in turn for n in ast.walk(b))
                     stores = [n for n in others if isinstance(n.ctx, ast.Store)]
                     early = naming.loaded(turn[: k + 1]) | naming.stored_into(turn)

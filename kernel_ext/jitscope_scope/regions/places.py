@@ -34,25 +34,18 @@ class Place:
     @property
     def loop(self) -> bool:
         """Whether a loop is among them."""
-        return any(isinstance(n, (ast.For, ast.While)) for s in self.body for n in ast.walk(s))
+        return naming.has((ast.For, ast.While), self.body)
 
     def live(self) -> set[str] | None:
         """Names that are read after the statements; None for all of them, as in the cell itself."""
         if self.function is None:
             return None
         here = {id(n) for s in self.body for n in ast.walk(s)}
-        others = [
-            n
-            for n in ast.walk(self.function)
-            if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and id(n) not in here
-        ]
-        again = any(
-            isinstance(n, (ast.For, ast.While))
-            and any(id(m) in here for m in ast.walk(n) if isinstance(m, ast.stmt))
-            and id(n) not in here
-            for n in ast.walk(self.function)
-        )
-        return {n.id for n in others} | (naming.read_first(self.body) if again else set())
+        others = [n for n in naming.all_of(ast.Name, [self.function]) if id(n) not in here]
+        loops = [n for n in naming.all_of((ast.For, ast.While), [self.function]) if id(n) not in here]
+        again = any(id(s) in here for s in naming.all_of(ast.stmt, loops))
+        read = {n.id for n in others if isinstance(n.ctx, ast.Load)}
+        return read | (naming.read_first(self.body) if again else set())
 
 
 class Places:
@@ -70,7 +63,7 @@ class Places:
         """The cell with a note at the start and the end of each place; lines and columns stay."""
         self._lines = _lines_of(tree)
         calls = {n.name: _called(n) for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)}
-        for kind in (n for n in ast.walk(tree) if isinstance(n, ast.ClassDef)):
+        for kind in naming.all_of(ast.ClassDef, [tree]):
             makers = [
                 f for f in kind.body if isinstance(f, ast.FunctionDef) and f.name in ("__init__", "__post_init__")
             ]
@@ -134,7 +127,7 @@ class Places:
 
     def _ends(self, s: ast.stmt) -> bool:
         """Whether something stands in a statement that ends a region for certain."""
-        return bool(_called(s) & self.apart) or any(isinstance(n, _STATEMENTS) for n in ast.walk(s))
+        return bool(_called(s) & self.apart) or naming.has(_STATEMENTS, [s])
 
     def _noted(
         self,
@@ -167,25 +160,25 @@ def _lines_of(tree: ast.Module) -> dict[int, int]:
 
 def _called(node: ast.AST) -> set[str]:
     """The names of functions and methods that are called in it."""
-    functions = [n.func for n in ast.walk(node) if isinstance(n, ast.Call)]
+    functions = [n.func for n in naming.all_of(ast.Call, [node])]
     return {f.attr if isinstance(f, ast.Attribute) else getattr(f, "id", "") for f in functions}
 
 
 def _unfilled(s: ast.stmt) -> bool:
     """Whether an array is made that holds whatever its memory held before: there is nothing to compare it with."""
-    calls = [n.func for n in ast.walk(s) if isinstance(n, ast.Call)]
+    calls = [n.func for n in naming.all_of(ast.Call, [s])]
     return any(isinstance(f, ast.Attribute) and f.attr in ("empty", "empty_like") for f in calls)
 
 
 def _computes(s: ast.stmt) -> bool:
-    return any(isinstance(n, (ast.BinOp, ast.Call)) for n in ast.walk(s))
+    return naming.has((ast.BinOp, ast.Call), [s])
 
 
 def _repeats(s: ast.stmt) -> bool:
     """Whether a statement computes in a comprehension."""
-    parts = (n for n in ast.walk(s) if isinstance(n, (ast.ListComp, ast.GeneratorExp)))
-    return any(isinstance(n, (ast.BinOp, ast.Call)) for p in parts for n in ast.walk(p.elt))
+    parts = naming.all_of((ast.ListComp, ast.GeneratorExp), [s])
+    return naming.has((ast.BinOp, ast.Call), [p.elt for p in parts])
 
 
 def _generates(function: ast.FunctionDef) -> bool:
-    return any(isinstance(n, (ast.Yield, ast.YieldFrom, ast.Await)) for n in ast.walk(function))
+    return naming.has((ast.Yield, ast.YieldFrom, ast.Await), [function])

@@ -24,7 +24,7 @@ def at_the_end(node: ast.FunctionDef, always: bool = False) -> ast.FunctionDef:
         or (_is_plain(node.body) and not (always and _returns(node.body[:-1])))
     ):
         return node
-    taken = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} | {*naming.parameters(node)}
+    taken = naming.names([node]) | {*naming.parameters(node)}
     result, flag = (_free(f"{word}_of_{node.name}", taken) for word in ("result", "returned"))
     new = copy.deepcopy(node)
     start = placed_at(

@@ -9,9 +9,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from ..source_code.tree import parts_of
 from . import naming
 from .masks import ELEMENTWISE
-from .parts import placed_at
+from .parts import placed_at, whole_number
 
 
 class _NotShrinking(Exception):
@@ -44,18 +45,8 @@ def _cut(node: ast.Subscript) -> tuple[int, int] | None:
     first = node.slice
     if not isinstance(first, ast.Slice) or first.step is not None:
         return None
-    low, high = _number(first.lower), _number(first.upper)
+    low, high = (0 if edge is None else whole_number(edge) or None for edge in (first.lower, first.upper))
     return (low, -high) if low is not None and high is not None and low >= 0 and high <= 0 and low - high > 0 else None
-
-
-def _number(node: ast.expr | None) -> int | None:
-    if node is None:
-        return 0
-    try:
-        found = ast.literal_eval(node)
-    except ValueError:
-        return None
-    return found if type(found) is int and found != 0 else None
 
 
 class _Writer:
@@ -125,12 +116,8 @@ class _Writer:
             value = self._whole(s.value, names, done, np.ndim(self.after[name]))  # type: ignore[arg-type]
             done.add(name)
             return placed_at(ast.Assign(s.targets, value), s)
-        firsts = [
-            n
-            for n in ast.walk(s)
-            if isinstance(n, ast.Subscript) and ast.unparse(n.value) in names and _is_first(n.slice)
-        ]
-        if len(firsts) != sum(isinstance(n, ast.Name) and n.id in names for n in ast.walk(s)):
+        parts = [n for n in naming.all_of(ast.Subscript, [s]) if ast.unparse(n.value) in names]
+        if sum(_is_first(n.slice) for n in parts) != sum(n.id in names for n in naming.all_of(ast.Name, [s])):
             raise _NotShrinking
         return s
 
@@ -170,7 +157,7 @@ class _Writer:
                 found = self.known.get(name)
                 return isinstance(found, (int, float, complex, np.generic, np.ndarray)) and np.ndim(found) < axes
             case ast.Subscript(value=ast.Name(id=name), slice=at):
-                parts = at.elts if isinstance(at, ast.Tuple) else [at]
+                parts = parts_of(at)
                 found = self.known.get(name)
                 if not isinstance(found, np.ndarray) or any(isinstance(p, ast.Slice) for p in parts):
                     return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from .expressions import difference
+from .parts import placed_at, whole_number
 from .picks import Line
 
 
@@ -35,13 +36,13 @@ class Parts:
             if not isinstance(part.step, ast.Constant) or not isinstance(part.step.value, int) or part.step.value < 1:
                 return None
             tests.append(f"(({places} - ({low})) % {part.step.value} == 0)")
-        return _placed(ast.parse(" & ".join(tests), mode="eval").body, part)
+        return placed_at(ast.parse(" & ".join(tests), mode="eval").body, part)
 
     def line(self, part: ast.expr, array: str, axis: int) -> Line | None:
         """How the places of a part of an axis lie; None for steps but by one."""
         if not isinstance(part, ast.Slice):
             return None
-        length, step = f"{array}.shape[{axis}]", 1 if part.step is None else _whole_number(part.step)
+        length, step = f"{array}.shape[{axis}]", 1 if part.step is None else whole_number(part.step)
         if step not in (1, -1) or (step < 0 and part.lower is None):
             return None
         low, high = (_plain_from_the_start(e, length) for e in (part.lower, part.upper))
@@ -50,35 +51,26 @@ class Parts:
         else:
             count = f"({low}) - ({high or '-1'})"
         texts = (_from_the_start(part.lower, length), count, length)
-        first, many, size = (_placed(ast.parse(t, mode="eval").body, part) for t in texts)
+        first, many, size = (placed_at(ast.parse(t, mode="eval").body, part) for t in texts)
         return Line(first, step, many, size)
 
     def backwards(self, part: ast.expr, array: str) -> ast.expr | None:
         """The mask of a part that goes backwards by one, `x[k:0:-1]`, over an array of one axis; None for others, and where nothing moves."""
-        if not isinstance(part, ast.Slice) or part.step is None or _whole_number(part.step) != -1 or part.lower is None:
+        if not isinstance(part, ast.Slice) or part.step is None or whole_number(part.step) != -1 or part.lower is None:
             return None
         if not any(map(self.moves, filter(None, (part.lower, part.upper)))):
             return None
         length, places = f"{array}.shape[0]", f"{self.numpy}.arange({array}.shape[0])"
         tests = [f"({places} <= {_from_the_start(part.lower, length)})"]
         tests += [f"({places} > {_from_the_start(part.upper, length)})"] if part.upper is not None else []
-        return _placed(ast.parse(" & ".join(tests), mode="eval").body, part)
+        return placed_at(ast.parse(" & ".join(tests), mode="eval").body, part)
 
     def start(self, part: ast.expr, array: str, axis: int) -> ast.expr | None:
         """Where a part of an axis begins; None for parts with steps."""
         if not isinstance(part, ast.Slice) or part.step is not None:
             return None
         edge = ast.parse(_from_the_start(part.lower, f"{array}.shape[{axis}]"), mode="eval").body
-        return _placed(edge, part)
-
-
-def _whole_number(node: ast.expr) -> int:
-    """A whole number that is written there; 0 for others."""
-    try:
-        found = ast.literal_eval(node)
-    except ValueError:
-        return 0
-    return found if type(found) is int else 0
+        return placed_at(edge, part)
 
 
 def _plain_from_the_start(edge: ast.expr | None, length: str) -> str | None:
@@ -87,12 +79,6 @@ def _plain_from_the_start(edge: ast.expr | None, length: str) -> str | None:
         return None
     text = ast.unparse(edge)
     return f"{length} + ({text})" if isinstance(edge, ast.UnaryOp) and isinstance(edge.op, ast.USub) else text
-
-
-def _placed(made: ast.expr, at: ast.expr) -> ast.expr:
-    for n in ast.walk(made):
-        ast.copy_location(n, at)
-    return made
 
 
 def _from_the_start(edge: ast.expr | None, length: str) -> str:

@@ -13,7 +13,7 @@ from . import growing, naming, paths
 from .answers import CannotCompile
 from .functions import Definitions
 from .homes import is_number
-from .parts import EditText, placed_at, visited
+from .parts import EditText, ReadByName, placed_at, visited
 from .structures import fields_of
 from .watching import Visit
 
@@ -91,7 +91,7 @@ class _Places:
             places={t: p for t, p in places.items() if t not in names},
             places_after={t: p for t, p in after.items() if t not in names},
         )
-        new = tuple(_PlaceRenamer(names).visit(copy.deepcopy(s)) for s in self.body)
+        new = tuple(visited(ReadByName(names), self.body))
         bind = tuple(f"{name} = {text}" for text, name in names.items())
         return StandIns(new, visit, bind, (f"del {', '.join(names.values())}",))
 
@@ -132,21 +132,6 @@ class _Places:
 def _names_in(nodes: list[ast.AST]) -> set[str]:
     """The names that are called, or read as attributes."""
     return {n.id for n in nodes if isinstance(n, ast.Name)} | {n.attr for n in nodes if isinstance(n, ast.Attribute)}
-
-
-class _PlaceRenamer(ast.NodeTransformer):
-    def __init__(self, names: Mapping[str, str]) -> None:
-        self.names = names
-
-    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        return self._one(node)
-
-    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
-        return self._one(node)
-
-    def _one(self, node: ast.Attribute | ast.Subscript) -> ast.AST:
-        name = self.names.get(ast.unparse(node)) if isinstance(node.ctx, ast.Load) else None
-        return self.generic_visit(node) if name is None else ast.copy_location(ast.Name(name, ast.Load()), node)
 
 
 def _dicts(found: StandIns) -> StandIns:

@@ -9,6 +9,7 @@ from types import ModuleType
 
 import numpy as np
 
+from ..source_code.tree import parts_of
 from . import named_turns, naming
 from .answers import CannotCompile
 from .expressions import MISSING, Expressions, difference
@@ -176,7 +177,7 @@ class Statements:
     def _aliases(self, s: ast.Assign) -> None:
         """Refuses a second name for an array that is stored into in place, but for an exchange of names."""
         targets = [t.id for target in s.targets for t in ast.walk(target) if isinstance(t, ast.Name)]
-        parts = s.value.elts if isinstance(s.value, ast.Tuple) else [s.value]
+        parts = parts_of(s.value)
         roots = [r for p in parts if (r := self._view_of(p))]
         if all(isinstance(t, ast.Tuple) for t in s.targets) and isinstance(s.value, ast.Subscript):
             roots = [] if self._is_element(s.value, less=1) else roots  # a row of numbers that is taken apart
@@ -200,13 +201,12 @@ class Statements:
         if self.turn or self.local or s not in self.region:
             return False
         later = self.region[self.region.index(s) + 1 :]
-        added = {n for t in later for n in naming.augmented(t)}
-        return not {*targets, *roots} & (naming.stored_into(later) | added)
+        return not {*targets, *roots} & naming.changed(later)
 
     def _handed_over(self, s: ast.Assign, targets: list[str], roots: list[str]) -> bool:
         """Whether `old = new`, or `old, now = now, new`, hands arrays over that each turn makes anew before it stores into them, and
         does not touch afterwards."""
-        parts = s.value.elts if isinstance(s.value, ast.Tuple) else [s.value]
+        parts = parts_of(s.value)
         turn = naming.in_a_row(self.turn)
         if s not in turn:  # under a branch of the turn
             turn = [s if isinstance(t, ast.If) and s in naming.statements([t]) else t for t in self.turn]
@@ -250,7 +250,7 @@ class Statements:
         self._flat = row if self._is_element(view, less=1) else ""
         if any(row in {ast.unparse(t) for t in naming.targets_of(n)} or self._looks_into(n, row) for n in others):
             return False
-        stores = [j for j, t in enumerate(later) if root in naming.stored_into([t]) | naming.augmented(t)]
+        stores = [j for j, t in enumerate(later) if root in naming.changed([t])]
         if not stores:
             return True
         if row not in naming.loaded(later[stores[0] + 1 :]) and isinstance(later[stores[0]], ast.Assign):
@@ -273,7 +273,7 @@ class Statements:
         if isinstance(a, ast.Slice) or isinstance(b, ast.Slice) or not isinstance(array, np.ndarray):
             return False
         apart = difference(a, b, self.expressions.moves)
-        if apart is None or any(isinstance(n, ast.Name) for n in ast.walk(apart)):
+        if apart is None or naming.has(ast.Name, [apart]):
             return False
         try:
             gap = eval(compile(ast.fix_missing_locations(ast.Expression(apart)), "<gap>", "eval"), {"__builtins__": {}})
@@ -303,14 +303,14 @@ class Statements:
     def _is_element(self, node: ast.Subscript, less: int = 0) -> bool:
         """Whether this is one number of an array, which is a copy; or a part of it of so many axes."""
         array = self._whole(ast.unparse(node.value))
-        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        parts = parts_of(node.slice)
         if type(array) is list and array and all(isinstance(v, (int, float, complex)) for v in array):
             array = np.empty(len(array))
         return isinstance(array, np.ndarray) and array.ndim == len(parts) + less and all(map(self._is_count, parts))
 
     def _picks(self, node: ast.Subscript) -> bool:
         """Whether an index has an array or a list in it: what it picks is a copy."""
-        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        parts = parts_of(node.slice)
         names = [self._whole(p.id) for p in parts if isinstance(p, ast.Name)]
         return any(isinstance(p, ast.List) for p in parts) or any(isinstance(v, np.ndarray) and v.ndim for v in names)
 
@@ -449,9 +449,7 @@ class Statements:
         if guard is None and (one := merged(s)) is not None:
             return self._assign(one, None)
         test, both = self.fresh("test"), [*s.body, *s.orelse]
-        if not self._branches_over_loops() and any(
-            isinstance(n, (ast.For, ast.While)) for b in both for n in ast.walk(b)
-        ):
+        if not self._branches_over_loops() and naming.has((ast.For, ast.While), both):
             raise CannotCompile(s.lineno, "value read by Python", f"a loop stands under `if {ast.unparse(s.test)}`")
         lines = [f"{test} = {self.text(s.test)}"]
         self.made_of[test] = self._source_of([s.test])

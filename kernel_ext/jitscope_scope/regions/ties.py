@@ -14,6 +14,7 @@ from types import CodeType, FunctionType
 
 import numpy as np
 
+from ..source_code.parameters import given_to
 from . import naming
 from .functions import codes_of
 from .homes import attributes_of, is_users_object
@@ -90,7 +91,7 @@ def noted(
     files = {f.__code__.co_filename for f in functions}
     trees = {name: ast.parse("".join(linecache.getlines(name))) for name in files}
     reached = {f.__code__.co_firstlineno for f in functions}
-    nodes = [n for tree in trees.values() for n in ast.walk(tree) if isinstance(n, _FUNCTIONS)]
+    nodes = naming.all_of(_FUNCTIONS, trees.values())
     known = [n for n in nodes if min([n.lineno, *(d.lineno for d in getattr(n, "decorator_list", ()))]) in reached]
     given = _Given(body, known, others, same)
     rounded = {id(n): given.rounded(n) for n in nodes}
@@ -220,7 +221,7 @@ class _Given:
             names = naming.parameters(f)
             gone |= {*names} if name in self.handed else set()
             for scope, call in self.calls.get(f.name, []):
-                given = dict(zip(names, call.args)) | {k.arg: k.value for k in call.keywords if k.arg}
+                given = given_to(names, call)
                 gone |= {n for n, v in given.items() if not self._is_exact(v, scope)}
         for s in naming.statements(body):
             for value, target in _bindings(s):

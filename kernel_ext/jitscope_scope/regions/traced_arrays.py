@@ -21,19 +21,11 @@ from . import words
 
 _VIEWS = frozenset("reshape ravel transpose squeeze swapaxes diagonal".split())
 _MAKERS = (
-    "array",
-    "asarray",
-    "zeros",
-    "ones",
-    "empty",
-    "full",
-    "zeros_like",
-    "ones_like",
-    "empty_like",
-    "full_like",
-    "eye",
+    "array", "asarray", "zeros", "ones", "empty", "full", "zeros_like", "ones_like", "empty_like", "full_like", "eye",
     "identity",
-)
+)  # fmt: skip
+_OF_UPDATES = frozenset("set add get multiply mul apply power divide".split())
+"""Methods that `x.at[…]` has, and not the array."""
 _ROWS = 64
 """Python's loops over the rows of a traced array are written out up to this many."""
 
@@ -173,16 +165,7 @@ class TracedArray(NDArrayOperatorsMixin):
             return self._new(getattr(self.value, name))
         if name == "at":
             raise StoredUnderABranch
-        if name not in words.ARRAY_METHODS or name in (
-            "set",
-            "add",
-            "get",
-            "multiply",
-            "mul",
-            "apply",
-            "power",
-            "divide",
-        ):
+        if name not in words.ARRAY_METHODS or name in _OF_UPDATES:
             raise AttributeError(f"`.{name}` of an array has no compiled counterpart")
 
         def method(*args: Any, **options: Any) -> Any:

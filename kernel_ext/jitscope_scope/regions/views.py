@@ -11,6 +11,7 @@ import numpy as np
 from . import naming
 from .bounds import own_part
 from .homes import shares
+from .parts import Renamed
 from .stand_ins import evaluates_again
 from .watching import Visit
 
@@ -93,23 +94,15 @@ def _is_of_last_turn(
 
 def _by_outer_names(node: ast.expr | None, body: naming.Statements, outs: Collection[str]) -> ast.expr | None:
     """A view with what names stand for in their place that are the region's own, and are bound once."""
-    assigned = [s for b in body for s in ast.walk(b) if isinstance(s, ast.Assign)]
+    assigned = naming.all_of(ast.Assign, body)
     for _ in range(MOST_NAMES):
         if node is None or (root := _root_of_views(node)) is None or root in outs:
             break
         made = [own_part(s, root) for s in assigned if root in naming.bound([s])]
         if len(made) != 1 or made[0] is None:
             break
-        node = _Replaced(root, made[0]).visit(copy.deepcopy(node))
+        node = Renamed({root: made[0]}).visit(copy.deepcopy(node))
     return node
-
-
-class _Replaced(ast.NodeTransformer):
-    def __init__(self, name: str, by: ast.expr) -> None:
-        self.name, self.by = name, by
-
-    def visit_Name(self, node: ast.Name) -> ast.AST:
-        return copy.deepcopy(self.by) if node.id == self.name else node
 
 
 def _is_the_view(node: ast.expr | None, value: object, visit: Visit) -> bool:

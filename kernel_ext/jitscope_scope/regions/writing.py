@@ -228,7 +228,7 @@ def _translated(
         visit = replace(visit, after={**visit.after, **wholes}, ends={**visit.ends, **wholes})
         live = live | wholes.keys()
     used, stored = naming.loaded(body), naming.stored_into(body)
-    _nothing_hidden(body, values, stored, visit)
+    _nothing_hidden(body, values, visit)
     if not turns[0]:
         _same_shapes(body, visit, shorter)
     made = naming.bound(body)
@@ -388,7 +388,7 @@ def _returning(body: list[ast.stmt], writer: Statements) -> list[str]:
     return [*lines, f"return {end or writer.text(last.value)}"]
 
 
-def _nothing_hidden(body: naming.Statements, values: Mapping[str, object], stored: set[str], visit: Visit) -> None:
+def _nothing_hidden(body: naming.Statements, values: Mapping[str, object], visit: Visit) -> None:
     for s in body:
         for node in ast.walk(s):
             if isinstance(node, (ast.Global, ast.Nonlocal, ast.Delete)):
@@ -419,7 +419,7 @@ def _same_shapes(body: naming.Statements, visit: Visit, but: Collection[str]) ->
         for n in (naming.bound(s.body) & naming.read_first(s.body)) - naming.bound(body[:k]) - set(but):
             first, last = visit.values.get(n), visit.after.get(n)
             if isinstance(first, np.ndarray) and isinstance(last, np.ndarray) and first.ndim and first.size > last.size:
-                made = [t for b in s.body for t in ast.walk(b) if isinstance(t, ast.stmt)]
+                made = naming.all_of(ast.stmt, s.body)
                 lines = [t.lineno for t in made if n in {ast.unparse(x) for x in naming.targets_of(t)}]
                 said = f"`{n}` has {list(first.shape)} before the loop and {list(last.shape)} after it: its shape changes from turn to turn"
                 raise CannotCompile(lines[0] if lines else s.lineno, "shape", said)
@@ -427,15 +427,7 @@ def _same_shapes(body: naming.Statements, visit: Visit, but: Collection[str]) ->
 
 def _in_place(body: naming.Statements, values: Mapping[str, object]) -> set[str]:
     """Names that are stored into in place: `x[i] = …`, and `x += …` of arrays."""
-    added = {
-        s.target.id
-        for b in body
-        for s in ast.walk(b)
-        if isinstance(s, ast.AugAssign)
-        and isinstance(s.target, ast.Name)
-        and isinstance(values.get(s.target.id), np.ndarray)
-    }
-    return naming.stored_into(body) | added
+    return naming.stored_into(body) | {n for n in naming.augmented(body) if isinstance(values.get(n), np.ndarray)}
 
 
 def _goes_in(value: object, name: str, lists: list[str]) -> bool:
@@ -454,7 +446,7 @@ def _counts_only(name: str, body: naming.Statements, values: Mapping[str, object
     bounds = Bounds(body, values, visit.after, visit.held)
     if bounds.stays(name) or bounds.adds(name):
         return
-    for s in [n for b in body for n in ast.walk(b) if isinstance(n, ast.stmt)]:
+    for s in naming.all_of(ast.stmt, body):
         if name in {t.id for t in naming.targets_of(s) if isinstance(t, ast.Name)}:
             raise CannotCompile(
                 s.lineno, "object", f"`{name}` is a Python whole number, which has no bound; compiled ones wrap around"

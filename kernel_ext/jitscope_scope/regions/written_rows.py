@@ -29,14 +29,13 @@ def written_out(body: naming.Statements, visit: Visit) -> StandIns:
 
 def gone_through(body: naming.Statements) -> set[str]:
     """Names of what stands written in loops over rows: the statements may change what they stand for."""
-    loops = [n.iter for s in body for n in ast.walk(s) if isinstance(n, ast.For)]
-    return {n.id for over in loops for e in _written(over) for n in ast.walk(e) if isinstance(n, ast.Name)}
+    return naming.names(e for loop in naming.all_of(ast.For, body) for e in _written(loop.iter))
 
 
 class _Writer:
     def __init__(self, body: naming.Statements, visit: Visit) -> None:
         self.visit, self.after = visit, list[str]()
-        self.names = [n for s in body for n in ast.walk(s) if isinstance(n, ast.Name)]
+        self.names = naming.all_of(ast.Name, body)
 
     def statement(self, s: ast.stmt) -> list[ast.stmt]:
         """A statement with the turns of such loops inside of it, but for those under a branch."""
@@ -50,9 +49,9 @@ class _Writer:
 
     def _rows(self, s: ast.For) -> list[dict[str, ast.expr]] | None:
         """What the loop's names stand for in each turn; None for other loops."""
-        own = [n.id for n in ast.walk(s.target) if isinstance(n, ast.Name)]
-        touched = {t for b in s.body for t in naming.augmented(b)} | naming.stored_into(s.body)
-        if s.orelse or naming.leaves(s.body) or not touched & {*own}:
+        own = naming.names([s.target])
+        touched = naming.changed(s.body) & own
+        if s.orelse or naming.leaves(s.body) or not touched:
             return None
         rows = [_bound(s.target, e) for e in _written(s.iter)]
         plain = [t for b in naming.statements(s.body) if not isinstance(b, ast.AugAssign) for t in naming.targets_of(b)]
@@ -64,7 +63,7 @@ class _Writer:
             if (
                 row is None
                 or not all(self._stays(e, s) for e in row.values())
-                or not all(self._is_array(row[n]) for n in touched & {*own})
+                or not all(self._is_array(row[n]) for n in touched)
             ):
                 return None
         return [row for row in rows if row is not None]

@@ -32,6 +32,21 @@ def keyword(call: ast.Call, name: str) -> ast.expr | None:
     return next((k.value for k in call.keywords if k.arg == name), None)
 
 
+def arguments(call: ast.Call) -> list[ast.expr]:
+    """What a call gives, by place and then by name."""
+    return [*call.args, *(k.value for k in call.keywords)]
+
+
+def given_to(names: Sequence[str], call: ast.Call) -> dict[str, ast.expr]:
+    """What a call gives to each parameter, of those in their places or by name."""
+    return dict(zip(names, call.args)) | {k.arg: k.value for k in call.keywords if k.arg}
+
+
+def is_open(call: ast.Call) -> bool:
+    """Whether `*args` or `**kwargs` of a call hide what it gives."""
+    return any(isinstance(one, ast.Starred) for one in call.args) or any(k.arg is None for k in call.keywords)
+
+
 def argument_for(call: ast.Call, name: str, places: Sequence[str]) -> ast.expr | None:
     """What a call gives a parameter, by name or, as one of those in their `places`, by place; None where it gives none, or where
     `*args` before it hides which."""

@@ -4,7 +4,6 @@ It reads the source and never runs it; where the source cannot be had or says no
 from __future__ import annotations
 
 import ast
-import functools
 import itertools
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -13,6 +12,7 @@ from typing import NamedTuple
 from jitscope.core.source import Position
 
 from .choosing import chosen
+from .conditions import ELEMENTS, OF_TRUTH, TRUTHS, as_operand, condition, is_truth
 from .loop_words import (
     CHANGES_LENGTH,
     RAISING,
@@ -27,6 +27,7 @@ from .loop_words import (
 )
 from .places import path_at, with_index
 from .slice_length import length_of
+from .tree import parts_of
 
 
 class Rewrite(NamedTuple):
@@ -83,11 +84,11 @@ def _truth(path: list[ast.AST]) -> Rewrite | None:
     inner = None
     for node in path:
         match node:
-            case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in _OF_TRUTH and args:
-                sure = name == "bool" or len(args) > 1 or isinstance(args[0], _ELEMENTS) or _is_truth(args[0])
-                if name in _TRUTHS and sure and _is_condition(node, path):
+            case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in OF_TRUTH and args:
+                sure = name == "bool" or len(args) > 1 or isinstance(args[0], ELEMENTS) or is_truth(args[0])
+                if name in TRUTHS and sure and _is_condition(node, path):
                     continue  # its truth is asked for in turn
-                return Rewrite(node, _OF_TRUTH[name](args), sure=sure)
+                return Rewrite(node, OF_TRUTH[name](args), sure=sure)
             case ast.If(test=test) | ast.IfExp(test=test) if (node is path[0] or within(path[0], test)) and (
                 name := _recursive(node, path)
             ):
@@ -112,7 +113,7 @@ def _truth(path: list[ast.AST]) -> Rewrite | None:
                 inner = node
             case ast.Compare(ops=ops) if inner is None and (len(ops) > 1 or isinstance(ops[0], (ast.In, ast.NotIn))):
                 inner = node
-    if isinstance(inner, ast.BoolOp) and not all(map(_is_truth, inner.values)):
+    if isinstance(inner, ast.BoolOp) and not all(map(is_truth, inner.values)):
         known = sum(map(_is_known, inner.values)) >= len(inner.values) - 1
         return Rewrite(inner, _chosen(inner), sure=known)
     in_assertion = any(isinstance(node, ast.Assert) for node in path)
@@ -144,7 +145,7 @@ def _recursive(node: ast.AST, path: list[ast.AST]) -> str:
 
 def _is_known(node: ast.expr) -> bool:
     """Whether an expression is a number or a truth, and so can be an element of an array."""
-    return _is_truth(node) or (isinstance(node, ast.Constant) and type(node.value) in (int, float))
+    return is_truth(node) or (isinstance(node, ast.Constant) and type(node.value) in (int, float))
 
 
 def _chosen(node: ast.BoolOp) -> str:
@@ -154,107 +155,6 @@ def _chosen(node: ast.BoolOp) -> str:
         yes, no = (one, text) if isinstance(node.op, ast.Or) else (text, one)
         text = f"jnp.where({one}, {yes}, {no})"
     return text
-
-
-def _is_truth(node: ast.AST) -> bool:
-    """Whether the text tells that an expression is a boolean, or an array of booleans."""
-    match node:
-        case ast.BoolOp(values=values):
-            return all(map(_is_truth, values))
-        case ast.UnaryOp(op=ast.Not()) | ast.Compare() | ast.Constant(value=bool()):
-            return True
-        case ast.UnaryOp(op=ast.Invert(), operand=operand):
-            return _is_truth(operand)
-        case ast.BinOp(left=left, op=ast.BitAnd() | ast.BitOr() | ast.BitXor(), right=right):
-            return _is_truth(left) and _is_truth(right)
-        case ast.Call(func=ast.Attribute(attr=name)) | ast.Call(func=ast.Name(id=name)):
-            return name.startswith(_OF_TRUTHS)
-    return False
-
-
-_OF_TRUTHS = ("any", "all", "is", "logical_", "greater", "less", "equal", "not_equal", "array_equal", "bool")
-
-
-_ELEMENTS = (ast.GeneratorExp, ast.ListComp, ast.List, ast.Tuple, ast.Set, ast.Starred)
-"""Expressions whose elements the text shows: what else is iterated may be no array."""
-
-_OF_TRUTH: dict[str, Callable[[list[ast.expr]], str]] = {
-    "max": lambda args: _extreme("maximum", "max", args),
-    "min": lambda args: _extreme("minimum", "min", args),
-    "any": lambda args: f"jnp.any({_as_array(_with_conditions(args[0]))})",
-    "all": lambda args: f"jnp.all({_as_array(_with_conditions(args[0]))})",
-    "sorted": lambda args: f"jnp.sort({_as_array(args[0])})",
-    "bool": lambda args: condition(args[0]) if _is_truth(args[0]) else f"{_operand(args[0])} != 0",
-}
-
-
-_TRUTHS = ("any", "all", "bool")
-"""Those that give a truth."""
-
-
-def _extreme(two: str, all_of: str, args: list[ast.expr]) -> str:
-    if len(args) == 1:
-        return f"jnp.{all_of}({_as_array(args[0])})"
-    text = ast.unparse(args[0])
-    for other in args[1:]:
-        text = f"jnp.{two}({text}, {ast.unparse(other)})"
-    return text
-
-
-def _with_conditions(node: ast.expr) -> ast.expr:
-    """A list of truths as one of conditions."""
-
-    def written(element: ast.expr) -> ast.expr:
-        return ast.parse(condition(element), mode="eval").body
-
-    match node:
-        case ast.GeneratorExp(elt=element, generators=generators) | ast.ListComp(elt=element, generators=generators):
-            return ast.ListComp(written(element), generators)
-        case ast.List(elts=elements) | ast.Tuple(elts=elements):
-            return ast.List([written(one) for one in elements], ast.Load())
-    return node
-
-
-def _as_array(node: ast.expr) -> str:
-    """An expression as an array, where it is a list, a tuple, a set or a generator."""
-    match node:
-        case ast.GeneratorExp(elt=element, generators=generators):
-            return f"jnp.array({ast.unparse(ast.ListComp(element, generators))})"
-        case ast.List() | ast.ListComp():
-            return f"jnp.array({ast.unparse(node)})"
-        case ast.Tuple(elts=elements) | ast.Set(elts=elements):
-            return f"jnp.array({ast.unparse(ast.List(elements, ast.Load()))})"
-        case ast.Starred():
-            return f"jnp.array({ast.unparse(ast.List([node], ast.Load()))})"
-    return ast.unparse(node)
-
-
-def condition(node: ast.AST) -> str:
-    """A condition on arrays: `and`, `or`, `not`, chains of comparisons and `in` as operations on elements."""
-    match node:
-        case ast.BoolOp(op=op, values=values):
-            if all(map(_is_truth, values)):
-                return (" & " if isinstance(op, ast.And) else " | ").join(map(_operand, values))
-            name = "logical_and" if isinstance(op, ast.And) else "logical_or"
-            return functools.reduce(lambda one, two: f"jnp.{name}({one}, {two})", map(condition, values))
-        case ast.UnaryOp(op=ast.Not(), operand=operand):
-            return f"~{_operand(operand)}" if _is_truth(operand) else f"jnp.logical_not({condition(operand)})"
-        case ast.Call(func=ast.Name(id=name), args=[value], keywords=[]) if name in _TRUTHS:
-            return _OF_TRUTH[name]([value])
-        case ast.Compare(left=left, ops=[ast.In()], comparators=[right]):
-            return f"({_as_array(right)} == {ast.unparse(left)}).any()"
-        case ast.Compare(left=left, ops=[ast.NotIn()], comparators=[right]):
-            return f"({_as_array(right)} != {ast.unparse(left)}).all()"
-        case ast.Compare(left=left, ops=ops, comparators=others) if len(ops) > 1:
-            sides = [left, *others]
-            pairs = [ast.Compare(a, [op], [b]) for a, op, b in zip(sides, ops, others)]
-            return " & ".join(f"({ast.unparse(pair)})" for pair in pairs)
-    return ast.unparse(node)
-
-
-def _operand(node: ast.expr) -> str:
-    text = condition(node)
-    return text if isinstance(node, (ast.Name, ast.Call, ast.Attribute, ast.Subscript)) else f"({text})"
 
 
 def _if(node: ast.If, path: list[ast.AST]) -> Rewrite:
@@ -378,7 +278,7 @@ def _number(path: list[ast.AST]) -> Rewrite | None:
             case ast.Call(func=ast.Attribute(value=ast.Name(id="math"), attr=name), args=args):
                 return Rewrite(node, f"jnp.{_MATH.get(name, name)}({', '.join(map(ast.unparse, args))})")
             case ast.Call(func=ast.Name(id="float" | "int" | "complex" as name), args=[value]):
-                return Rewrite(node, f"{_operand(value)}.astype({name})")
+                return Rewrite(node, f"{as_operand(value)}.astype({name})")
             case ast.Call(func=ast.Attribute(value=value, attr="item" | "tolist")):
                 return Rewrite(node, ast.unparse(value))
             case ast.stmt():
@@ -424,7 +324,7 @@ def _slice(path: list[ast.AST]) -> Rewrite | None:
     if found is None:
         return None
     node, array = found[0], ast.unparse(found[0].value)
-    index = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    index = parts_of(node.slice)
     moving = {at: one for at, one in enumerate(index) if isinstance(one, ast.Slice) and not _is_fixed(one)}
     if not moving or any(one.step is not None for one in moving.values()):
         return None

@@ -69,6 +69,11 @@ def own_nodes(scope: ast.AST, scopes: Container[type[ast.AST]] = SCOPES) -> Iter
     return outside(ast.iter_child_nodes(scope), scopes)
 
 
+def parts_of(node: ast.expr) -> list[ast.expr]:
+    """The elements of a tuple that is written there, such as an index of several axes; of all else the expression alone."""
+    return node.elts if isinstance(node, ast.Tuple) else [node]
+
+
 def first_line(node: ast.stmt | ast.expr) -> int:
     """The line that a statement or a function begins in, with its decorators."""
     return min(one.lineno for one in (node, *getattr(node, "decorator_list", ())))

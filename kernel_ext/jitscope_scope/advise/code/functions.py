@@ -367,6 +367,10 @@ class Functions:
         scope = self.code.scopes.binding(name, at)
         return self._by_scope.at(scope, name, at) if scope is not None else None
 
+    def called(self, call: ast.Call) -> Function | None:
+        """The function that a call calls by its name, if the program defines it."""
+        return self.named(call.func.id, call) if isinstance(call.func, ast.Name) else None
+
     def compiled_at(self, call: ast.Call) -> TracedFunction | None:
         """The compiled function that a call calls, if the program tells: by a decorator, a name, or at once."""
         match call.func:

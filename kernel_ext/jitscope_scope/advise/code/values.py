@@ -70,13 +70,7 @@ OF_TREES = ("jax.tree.", "jax.tree_util.", "jax.device_put", "jax.block_until_re
 """Functions that give arrays, or trees of them, for such; what others of the library give may be anything."""
 
 TREE_MAPS = frozenset(
-    {
-        "jax.tree.map",
-        "jax.tree.map_with_path",
-        "jax.tree_map",
-        "jax.tree_util.tree_map",
-        "jax.tree_util.tree_map_with_path",
-    }
+    "jax.tree.map jax.tree.map_with_path jax.tree_map jax.tree_util.tree_map jax.tree_util.tree_map_with_path".split()
 )
 """Functions that apply the first argument to the leaves of the others."""
 

@@ -12,9 +12,9 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any
 
-from ...source_code.parameters import default_values, parameters, positional
+from ...source_code.parameters import arguments, default_values, is_open, parameters, positional
 from ...source_code.text import Code
-from ...source_code.tree import Function, below
+from ...source_code.tree import Function, below, parts_of
 from . import forms, values
 from .decided import decision, given_constants, never_none, switched_off
 from .events import Event, Region
@@ -410,7 +410,7 @@ class Walk:
         """Whether a test asks a traced value for a type that no tracer has."""
         match test:
             case ast.Call(func=ast.Name(id="isinstance"), args=[value, classes]):
-                named = classes.elts if isinstance(classes, ast.Tuple) else [classes]
+                named = parts_of(classes)
             case ast.Compare(
                 left=ast.Call(func=ast.Name(id="type"), args=[value]), ops=[ast.Is() | ast.Eq()], comparators=named
             ):
@@ -421,7 +421,7 @@ class Walk:
         return all(name in forms.VALUE_TYPES for name in names) and self.value(value, scope, region).is_traced
 
     def _index_kinds(self, index: ast.expr, scope: Scope, region: Region) -> list[Kind]:
-        parts = index.elts if isinstance(index, ast.Tuple) else [index]
+        parts = parts_of(index)
         kinds: list[Kind] = []
         for part in parts:
             if isinstance(part, ast.Slice):
@@ -455,7 +455,7 @@ class Walk:
             self.value(node.func, scope, region)
         if Kind.ARRAY in given:
             self.with_arrays.append(node)
-        for one, kind in zip([*node.args, *(k.value for k in node.keywords)], given):
+        for one, kind in zip(arguments(node), given):
             if kind is Kind.ARRAY:
                 self._arrays.add(one)
             elif kind.is_traced and region.abstract:
@@ -572,7 +572,7 @@ class Walk:
         bound: Sequence[str] = (),
     ) -> Kind:
         """A function of this program, called while tracing with these arguments, after those that are `bound`."""
-        if any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords):
+        if is_open(node):
             return Kind.UNKNOWN
         names = parameters(function)[len(bound) :]
         kinds: Scope = dict.fromkeys(names, Kind.STATIC)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ...source_code.parameters import argument_for, parameters, positional
-from ...source_code.tree import Function
+from ...source_code.tree import Function, parts_of
 from ..code.forms import VALUE_TYPES, choices, is_logical
 from ..code.values import METHODS, Kind, gives_array
 from ..code.walk import Event, Walk
@@ -149,7 +149,7 @@ def types(event: Event, walk: Walk) -> Iterator[Diagnostic]:
         above = walk.code.parents.get(node)
         match node.func.id, above:
             case "isinstance", _ if len(node.args) == 2:
-                classes = node.args[1].elts if isinstance(node.args[1], ast.Tuple) else [node.args[1]]
+                classes = parts_of(node.args[1])
                 for one in _never(walk, node, node.args[0], classes):
                     yield replace(one, lower="info") if event.region.depth else one  # other calls may pass values
             case "type", ast.Compare(ops=[ast.Is() | ast.Eq()], comparators=[other]):

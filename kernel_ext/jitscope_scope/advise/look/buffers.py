@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Sequence
 
-from ...source_code.parameters import keyword
+from ...source_code.parameters import arguments, keyword
 from ...source_code.text import Code
 from ...source_code.tree import below
 from ..code.walk import Walk
@@ -161,11 +161,7 @@ def _readers(name: str, nodes: Iterable[ast.AST | None], write: ast.AST, walk: W
             if (
                 isinstance(call, ast.Call)
                 and walk.code.function_around(call) is own
-                and any(
-                    ast.unparse(one) == name
-                    for given in (*call.args, *(k.value for k in call.keywords))
-                    for one in _parts(given)
-                )
+                and any(ast.unparse(one) == name for given in arguments(call) for one in _parts(given))
             ):
                 dotted = walk.code.dotted(call.func)
                 if dotted in _OF_MEMORY or walk.functions.compiled_at(call) is not None:

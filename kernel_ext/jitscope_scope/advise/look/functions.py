@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from ...source_code.bindings import bound, read, stored
-from ...source_code.parameters import parameters
+from ...source_code.parameters import given_to, parameters
 from ...source_code.tree import below
 from ..code.functions import TracedFunction
 from ..code.walk import Walk
@@ -147,7 +147,7 @@ def unhashable(walk: Walk) -> Iterator[Diagnostic]:
             continue
         yield from _static_self(call, traced, walk)
         names = [name for name in parameters(traced.function) if name not in traced.bound]
-        given = dict(zip(names, call.args)) | {k.arg: k.value for k in call.keywords if k.arg}
+        given = given_to(names, call)
         for name in (traced.static - traced.bound) & set(given):
             value = given[name]
             what, fix = _without_hash(value, walk)
@@ -247,18 +247,7 @@ def _compared_by_value(owner: ast.ClassDef, walk: Walk) -> str:
         call = one if isinstance(one, ast.Call) else None
         if walk.code.dotted(call.func if call else one) == "dataclasses.dataclass":
             options = {k.arg: getattr(k.value, "value", None) for k in call.keywords} if call else {}
-            safe = options.keys() <= {
-                "frozen",
-                "eq",
-                "unsafe_hash",
-                "order",
-                "repr",
-                "init",
-                "slots",
-                "kw_only",
-                "match_args",
-                "weakref_slot",
-            }
+            safe = options.keys() <= _OPTIONS_OF_DATACLASSES
             plain = (
                 options.get("frozen") in (None, False)
                 and options.get("eq") in (None, True)
@@ -266,6 +255,11 @@ def _compared_by_value(owner: ast.ClassDef, walk: Walk) -> str:
             )
             return "a dataclass that can be changed" if safe and plain and len(owner.decorator_list) == 1 else ""
     return "which has __eq__ and no __hash__" if "__eq__" in methods and not owner.decorator_list else ""
+
+
+_OPTIONS_OF_DATACLASSES = frozenset(
+    "frozen eq unsafe_hash order repr init slots kw_only match_args weakref_slot".split()
+)
 
 
 def methods(walk: Walk) -> Iterator[Diagnostic]:

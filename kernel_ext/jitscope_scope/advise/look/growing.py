@@ -57,8 +57,6 @@ def _runs(node: ast.AST, walk: Walk, met: frozenset[Function] = frozenset()) -> 
     if function in met or any(one.function is function for one in walk.functions.traced):
         return False
     return any(
-        isinstance(call.func, ast.Name)
-        and walk.functions.named(call.func.id, call) is function
-        and _runs(call, walk, met | {function})
+        walk.functions.called(call) is function and _runs(call, walk, met | {function})
         for call in walk.code.of(ast.Call)
     )

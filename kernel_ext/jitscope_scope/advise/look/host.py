@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from ...source_code.parameters import arguments
 from ...source_code.text import Code
 from ..code.values import Kind
 from ..code.walk import Event, Walk
@@ -22,7 +23,7 @@ def calls(event: Event, walk: Walk) -> Iterator[Diagnostic]:
     node, code = event.node, walk.code
     module, _, name = event.dotted.partition(".")
     if module in ("numpy", "math", "scipy", "pandas") and name and name.split(".")[0] not in _FINE:
-        given = zip([*node.args, *(k.value for k in node.keywords)], event.inner)
+        given = zip(arguments(node), event.inner)
         if any(kind.is_traced and not _is_dict(one, walk) for one, kind in given):
             yield _found(event, walk, f"{module}.{name}", "array" if module == "numpy" else "number")
         return

@@ -6,8 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from ...source_code.bindings import stored
-from ...source_code.parameters import default_values
-from ...source_code.tree import Function
+from ...source_code.parameters import arguments, default_values
 from ..code.values import gives_array
 from ..code.walk import Event, Walk
 from ..diagnostic import Diagnostic
@@ -59,7 +58,7 @@ def cached(walk: Walk) -> Iterator[Diagnostic]:
         if not _is_cached(function, walk):
             continue
         made = _arrays_returned(function, walk)
-        calls = [n for n in code.of(ast.Call) if _names(n, function, walk)]
+        calls = [n for n in code.of(ast.Call) if walk.functions.called(n) is function]
         traced = [call for call in calls if _is_traced(call, walk)]
         if made is None or not traced or not _is_asked_again(traced, calls, walk):
             continue
@@ -74,12 +73,12 @@ def cached(walk: Walk) -> Iterator[Diagnostic]:
 def by_hash(event: Event, walk: Walk) -> Iterator[Diagnostic]:
     """host-call-on-tracer of an `lru_cache`d function, which looks its arguments up by their hash."""
     node = event.node
-    if event.what != "call" or not event.region.abstract or not isinstance(node.func, ast.Name):
+    if event.what != "call" or not event.region.abstract:
         return
-    function = walk.functions.named(node.func.id, node)
+    function = walk.functions.called(node)
     if not isinstance(function, ast.FunctionDef) or not _is_cached(function, walk):
         return
-    given = zip([*node.args, *(one.value for one in node.keywords)], event.inner)
+    given = zip(arguments(node), event.inner)
     traced = next((one for one, kind in given if kind.is_traced), None)
     if traced is not None:
         name = function.name
@@ -100,10 +99,6 @@ def _arrays_returned(function: ast.FunctionDef, walk: Walk) -> ast.Call | None:
         return None
     value = returns[0].value
     return value if isinstance(value, ast.Call) and gives_array(walk.code.names.dotted(value.func)) else None
-
-
-def _names(call: ast.Call, function: Function, walk: Walk) -> bool:
-    return isinstance(call.func, ast.Name) and walk.functions.named(call.func.id, call) is function
 
 
 def _is_traced(call: ast.Call, walk: Walk) -> bool:
@@ -135,7 +130,7 @@ def _is_asked_again(traced: list[ast.Call], calls: list[ast.Call], walk: Walk) -
 
 def _given(call: ast.Call) -> str | None:
     """The arguments of a call where all are constants; another value for each that has others."""
-    parts = [*call.args, *(keyword.value for keyword in call.keywords)]
+    parts = arguments(call)
     if not all(isinstance(part, ast.Constant) for part in parts):
         return str(id(call))
     return ast.unparse(ast.Call(ast.Name("f"), call.args, call.keywords))

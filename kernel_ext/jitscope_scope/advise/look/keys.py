@@ -15,6 +15,7 @@ from ...source_code.parameters import keyword, parameters
 from ...source_code.text import Code
 from ...source_code.tree import Function, below, children
 from ..code.functions import TracedFunction
+from ..code.values import TREE_MAPS
 from ..code.walk import Walk
 from ..diagnostic import Diagnostic, Fix
 from .diagnostics import diagnostic, short
@@ -45,7 +46,7 @@ class _Draws:
             return self._source(call.args[0] if call.args else keyword(call, "key"))
         if (given := self._given_to_library(call, dotted)) is not None:
             return self._source(given)
-        function = self.walk.functions.named(call.func.id, call) if isinstance(call.func, ast.Name) else None
+        function = self.walk.functions.called(call)
         names = parameters(function) if function is not None else []
         for name in self._of(function) if function is not None else ():
             at = names.index(name)
@@ -86,7 +87,7 @@ class _Draws:
         rngs = keyword(call, "rngs")
         if rngs is not None:
             return [getattr(one, "value", "") for one in getattr(rngs, "keys", ())] != ["params"]
-        function = self.walk.functions.named(call.func.id, call) if isinstance(call.func, ast.Name) else None
+        function = self.walk.functions.called(call)
         inner = self._of(function).values() if function is not None else ()
         return any(one is not call and self._masks(one) for one in inner)
 
@@ -422,16 +423,13 @@ def _fixed(traced: TracedFunction, walk: Walk) -> Iterator[Diagnostic]:
             )
 
 
-_TREE_MAPS = ("jax.tree.map", "jax.tree_util.tree_map", "jax.tree.map_with_path", "jax.tree_util.tree_map_with_path")
-
-
 def same_for_leaves(walk: Walk) -> Iterator[Diagnostic]:
     """key-not-threaded: numbers drawn for each leaf of a tree with one key from outside. One order for all leaves is wanted so."""
     code = walk.code
     if _is_test(code.file.rpartition("/")[2]):
         return
     for call in code.of(ast.Call):
-        given = call.args[0] if call.args and code.dotted(call.func) in _TREE_MAPS else None
+        given = call.args[0] if call.args and code.dotted(call.func) in TREE_MAPS else None
         function = walk.functions.named(given.id, call) if isinstance(given, ast.Name) else given
         if not isinstance(function, ast.FunctionDef | ast.Lambda):
             continue

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ...source_code.bindings import is_given_back, root_name
 from ...source_code.edits import Edit
-from ...source_code.parameters import keyword, parameters
+from ...source_code.parameters import given_to, keyword, parameters
 from ...source_code.tree import Function, below
 from ..code.functions import TracedFunction
 from ..code.walk import Walk
@@ -49,7 +49,7 @@ def _given_at(call: ast.Call, function: Function, name: str, walk: Walk) -> list
     traced = walk.functions.compiled_at(call)
     if traced is None or traced.function is not function:
         return []
-    given = dict(zip(parameters(function), call.args)) | {k.arg: k.value for k in call.keywords if k.arg}
+    given = given_to(parameters(function), call)
     return [given[name]] if name in given else []
 
 
@@ -70,16 +70,8 @@ def _is_class_of_nnx(call: ast.Call, walk: Walk) -> bool:
 
 
 _CHANGING_CLASSES = {
-    "Optimizer",
-    "ModelAndOptimizer",
-    "MultiMetric",
-    "BatchNorm",
-    "Dropout",
-    "Rngs",
-    "Variable",
-    "Param",
-    "BatchStat",
-}
+    "Optimizer", "ModelAndOptimizer", "MultiMetric", "BatchNorm", "Dropout", "Rngs", "Variable", "Param", "BatchStat",
+}  # fmt: skip
 _CHANGING_METHODS = {"update", "reset"}
 
 

@@ -10,7 +10,7 @@ from jitscope.core.words import root_of
 
 from ...source_code.bindings import read, stored, stores
 from ...source_code.edits import Edit
-from ...source_code.parameters import argument_for, keyword, parameters, positional
+from ...source_code.parameters import argument_for, arguments, keyword, parameters, positional
 from ...source_code.tree import Function, below
 from ..code.walk import Walk
 from ..diagnostic import Diagnostic, Fix
@@ -104,7 +104,7 @@ def _calls_in_loops(
 ) -> Iterator[tuple[ast.Call, ast.Assign, ast.For | ast.While]]:
     """The calls of a function in loops, in assignments there."""
     for call in walk.code.of(ast.Call):
-        if not isinstance(call.func, ast.Name) or walk.functions.named(call.func.id, call) is not function:
+        if walk.functions.called(call) is not function:
             continue
         loop = next((one for one in walk.code.around(call) if isinstance(one, Function | ast.For | ast.While)), None)
         statement = walk.code.statement_around(call)
@@ -129,7 +129,7 @@ def _is_read(name: ast.Name, walk: Walk) -> bool:
 
 def _carries_on(call: ast.Call, statement: ast.Assign, state: str) -> bool:
     """Whether a call gives back what the next one is given: the parameters."""
-    given = {name for one in (*call.args, *(k.value for k in call.keywords)) for name in read(one)}
+    given = {name for one in arguments(call) for name in read(one)}
     return bool(given & stored(statement.targets[0]) - {state})
 
 
@@ -231,7 +231,7 @@ def _is_called_in_training(step: _Step, function: ast.FunctionDef, walk: Walk) -
     if _is_made(step, function, walk):
         return False
     for call, statement, loop in _calls_in_loops(function, walk):
-        given = {name for one in (*call.args, *(k.value for k in call.keywords)) for name in read(one)}
+        given = {name for one in arguments(call) for name in read(one)}
         if given & stored(*statement.targets) and _is_one(step, function, call, statement, loop):
             return True
     return False

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from ...source_code.parameters import arguments, keyword
+from ...source_code.tree import parts_of
 from ..code.values import Kind
 from ..code.walk import Event, Walk
 from ..diagnostic import Diagnostic, Fix
@@ -30,16 +32,12 @@ def indices(event: Event, walk: Walk) -> Iterator[Diagnostic]:
 
 def _has_traced_bound(event: Event) -> bool:
     at = 0
-    for part in _parts(event.node.slice):
+    for part in parts_of(event.node.slice):
         count = sum(b is not None for b in (part.lower, part.upper, part.step)) if isinstance(part, ast.Slice) else 1
         if isinstance(part, ast.Slice) and any(kind.is_traced for kind in event.inner[at : at + count]):
             return True
         at += count
     return False
-
-
-def _parts(index: ast.expr) -> list[ast.expr]:
-    return index.elts if isinstance(index, ast.Tuple) else [index]
 
 
 def _is_mask(index: ast.expr, event: Event) -> bool:
@@ -93,7 +91,7 @@ def calls(event: Event, walk: Walk) -> Iterator[Diagnostic]:
     module, _, name = event.dotted.rpartition(".")
     sized = name in _SIZED or (name == "where" and len(node.args) == 1)
     if module == "jax.numpy" and sized and event.inner[:1] and event.inner[0].is_traced:
-        if not any(k.arg == "size" for k in node.keywords):
+        if keyword(node, "size") is None:
             message = f"how many elements `{short(code, node)}` has depends on values that are not known while tracing."
             fix = Fix("Say how many there can be with size=…, and with fill_value=… what stands in the rest.")
             yield diagnostic(code, "data-dependent-shape", node, message, fix)
@@ -125,7 +123,7 @@ def _named_axes(call: ast.Call) -> list[ast.keyword]:
 def _traced_size(event: Event, module: str, name: str) -> ast.expr | None:
     """The argument that is a traced size or axis."""
     node = event.node
-    kinds = dict(zip([*node.args, *(k.value for k in node.keywords)], event.inner))
+    kinds = dict(zip(arguments(node), event.inner))
     sizes: list[ast.expr] = []
     if places := _SHAPED.get(module, {}).get(name):
         sizes += [node.args[i] for i in places if i < len(node.args)]

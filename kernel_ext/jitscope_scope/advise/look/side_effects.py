@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from ...source_code.bindings import bound, declared, is_given_back, root_name, stored
-from ...source_code.parameters import parameters
+from ...source_code.parameters import arguments, parameters
 from ...source_code.tree import Function, below
 from ..code.values import Kind
 from ..code.walk import Event, Walk
@@ -32,7 +32,7 @@ def prints(event: Event, walk: Walk) -> Iterator[Diagnostic]:
     elif any(kind.is_traced for kind in event.inner) and event.region.abstract:
         named = isinstance(node.func, ast.Name) and node.func.id in ("print", "str", "repr", "format")
         if named or event.dotted.startswith("logging.") or _is_logger(node.func) or _is_template(node.func):
-            given = [*node.args, *(k.value for k in node.keywords)]
+            given = arguments(node)
             yield _seen(event, walk, node, next(a for a, kind in zip(given, event.inner) if kind.is_traced))
 
 
@@ -452,12 +452,9 @@ _CLOCKS = (
     "datetime.datetime.now", "datetime.datetime.utcnow", "datetime.datetime.today", "datetime.date.today",
 )  # fmt: skip
 _SEEDED = (
-    "numpy.random.default_rng",
-    "numpy.random.RandomState",
-    "numpy.random.Generator",
-    "random.Random",
+    "numpy.random.default_rng", "numpy.random.RandomState", "numpy.random.Generator", "random.Random",
     "numpy.random.SeedSequence",
-)
+)  # fmt: skip
 
 
 def _is_nondeterministic(dotted: str) -> bool:

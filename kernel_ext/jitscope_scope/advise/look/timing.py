@@ -6,7 +6,7 @@ import ast
 from collections.abc import Collection, Iterator
 
 from ...source_code.bindings import stored
-from ...source_code.parameters import parameters
+from ...source_code.parameters import arguments, parameters
 from ...source_code.text import Code
 from ...source_code.tree import below
 from ..code.walk import Walk
@@ -203,8 +203,8 @@ class _TimedStretch:
         method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
         if (name in _WAITING_CALLS and call.args) or method in _WAITING:
             return True
-        function = self.walk.functions.named(call.func.id, call) if isinstance(call.func, ast.Name) else None
-        given = [*call.args, *(k.value for k in call.keywords)]
+        function = self.walk.functions.called(call)
+        given = arguments(call)
         inside = function is not None and self.walk.functions.scope_of(function) is self.walk.functions.scope_of(call)
         read = [*given, function] if function is not None and inside else given  # it reads the same names
         if call in works or not any(self._reads(one) or set(works) & set(below(one)) for one in read):

@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterator
 
 from ...source_code.bindings import stored
-from ...source_code.parameters import parameters
+from ...source_code.parameters import keyword, parameters
 from ...source_code.text import Code
-from ...source_code.tree import below
+from ...source_code.tree import below, parts_of
 from ..code.forms import cuts_axes
 from ..code.values import METHODS, Kind
 from ..code.walk import Event, Walk
@@ -101,7 +101,7 @@ def _is_expected_to_fail(node: ast.AST, walk: Walk) -> bool:
 
 
 def _catches(handler: ast.ExceptHandler) -> bool:
-    names = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    names = parts_of(handler.type) if handler.type is not None else [None]
     return any(name is None or getattr(name, "id", "") in ("Exception", "BaseException", "TypeError") for name in names)
 
 
@@ -157,7 +157,7 @@ def _gives(function: ast.FunctionDef) -> bool:
 
 def _is_told(call: ast.Call, function: ast.FunctionDef, walk: Walk) -> bool:
     """Whether a call, whose value nobody takes, calls the function."""
-    named = isinstance(call.func, ast.Name) and walk.functions.named(call.func.id, call) is function
+    named = walk.functions.called(call) is function
     return named and isinstance(walk.code.parents.get(call), ast.Expr)
 
 
@@ -214,9 +214,9 @@ _NAME_IT = "Give the result a name, or delete the line."
 def _state_of_flax(call: ast.Call, code: Code) -> ast.expr | None:
     """The state in `state.apply_gradients(grads=grads)`, where a program knows of flax's TrainState, which never changes."""
     match call:
-        case ast.Call(func=ast.Attribute(value=state, attr="apply_gradients"), args=[]) if isinstance(
-            state, ast.Name | ast.Attribute
-        ) and any(one.arg == "grads" for one in call.keywords):
+        case ast.Call(func=ast.Attribute(value=state, attr="apply_gradients"), args=[]) if (
+            isinstance(state, ast.Name | ast.Attribute) and keyword(call, "grads") is not None
+        ):
             known = any(dotted.startswith("flax.training") for dotted in code.names.table.values())
             return state if known or any(one.attr == "TrainState" for one in code.of(ast.Attribute)) else None
     return None

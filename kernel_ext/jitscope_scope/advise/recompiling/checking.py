@@ -27,6 +27,7 @@ from ...observe.recompiling.groups import Group
 from ...observe.recompiling.remedies import remedy
 from ...observe.recorded_calls import Lost, RecordedCall, recorder
 from ...source_code.edits import Edit, Span, applied
+from ...source_code.parameters import is_open
 from ...source_code.text import Code
 from ..code.trial import runs_elsewhere, silence_of_output
 from ..repair.side_effects import acts
@@ -381,7 +382,7 @@ def _values(call: ast.Call, recorded: RecordedCall) -> dict[str, Any]:
     args, kwargs = recorded.arguments()
     if isinstance(call.func, ast.Attribute) and len(args) == len(call.args) + 1:
         raise UncheckedEdit("the call is that of a method")
-    starred = any(isinstance(one, ast.Starred) for one in call.args) or any(k.arg is None for k in call.keywords)
+    starred = is_open(call)
     if starred or len(args) != len(call.args) or {k.arg for k in call.keywords} != set(kwargs):
         raise UncheckedEdit("the code does not tell what the call passes")
     found: dict[str, Any] = {}
@@ -474,5 +475,5 @@ def _makes(node: ast.AST, code: Code) -> bool:
 def _only_computes(call: ast.Call, code: Code) -> bool:
     from ..code.functions import Functions
 
-    found = Functions(code).named(call.func.id, call) if isinstance(call.func, ast.Name) else None
+    found = Functions(code).called(call)
     return found is not None and not acts(code, [found], [])

@@ -37,7 +37,7 @@ def _called(starts: list[Function], functions: Functions) -> Iterator[Function]:
             if isinstance(node, Function):
                 todo.append(node)
             elif isinstance(node, ast.Call):
-                found = functions.named(node.func.id, node) if isinstance(node.func, ast.Name) else None
+                found = functions.called(node)
                 found = found or functions.of_object(node.func, node)
                 todo += [found] if found is not None else []
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Sequence
 
 from ...source_code.bindings import bound_by, read
-from ...source_code.rewrites import condition
+from ...source_code.conditions import condition
 from ...source_code.tree import COMPREHENSIONS, SCOPES, outside
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from jitscope.core.source import Position
 
+from ...source_code.parameters import keyword
 from ...source_code.places import path_at
 from ...source_code.tree import FUNCTIONS, parsed
 
@@ -85,7 +86,7 @@ def _is_reduced(scope: ast.AST, name: str) -> bool:
 
 def _reduces(node: ast.AST) -> bool:
     """Whether it is a call such as `jnp.mean(…)` or `(…).sum()`, of all elements."""
-    if not isinstance(node, ast.Call) or any(keyword.arg == "axis" for keyword in node.keywords):
+    if not isinstance(node, ast.Call) or keyword(node, "axis") is not None:
         return False
     of_module = isinstance(node.func, ast.Name) or (
         isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name) and bool(node.args)
