@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from jitscope_widgets import display_bundle, text
+from tests.extent import ALL
 from tests.widgets import documents as made
 
 
@@ -41,7 +42,7 @@ def _broken(document: dict[str, Any], chance: random.Random) -> dict[str, Any]:
 @pytest.mark.parametrize("document", made.every_kind(), ids=lambda document: document["kind"])
 def test_broken_documents_are_shown_or_said_to_be_broken(document: dict[str, Any]) -> None:
     chance = random.Random(document["kind"])
-    for _ in range(60):
+    for _ in range(60 if ALL else 15):
         shown = display_bundle(_broken(document, chance))
         assert shown["text/html"].startswith('<div class="jitscope"') and shown["text/plain"]
 

@@ -7,6 +7,7 @@ library begins with `HEADER`; one that loads the extension is a notebook, its ce
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from pathlib import Path
@@ -58,9 +59,14 @@ class Program(NamedTuple):
         return line + sum(one.count("\n") + 1 for one in self.cells[: (cell or 1) - 1])
 
 
+@functools.cache
+def in_files() -> dict[str, list[Program]]:
+    """All programs of `cases/`, by their files."""
+    return {file.stem: _in_file(file) for file in sorted(CASES.glob("*.txt"))}
+
+
 def programs() -> list[Program]:
-    """All programs of `cases/`."""
-    return [program for file in sorted(CASES.glob("*.txt")) for program in _in_file(file)]
+    return [program for some in in_files().values() for program in some]
 
 
 def _in_file(file: Path) -> list[Program]:
