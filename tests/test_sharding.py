@@ -39,7 +39,7 @@ def test_marked_tests_run_when_all_do_or_when_named(monkeypatch: pytest.MonkeyPa
     ):
         monkeypatch.setattr(extent, "ALL", everything)
         assert extent.chosen([marked, plain], named) == kept
-    assert extent.examples(25) == 5
+    assert extent.examples(25) == 3
 
 
 def test_of_cases_that_repeat_each_other_some_are_marked() -> None:

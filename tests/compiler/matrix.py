@@ -46,7 +46,7 @@ from tests.samples import Draw, Sample, all_primitives, dtypes_of, samples_of
 RULES = ("abstract", "lower", "jvp", "jvp twice", "vjp", "transpose", "batch", "eager")
 EXAMPLES = 2
 """Size of mapped axes."""
-ALL, TYPICAL, MANY, FEW = (30, 130, 12, 6) if extent.ALL else (4, 16, 4, 2)
+ALL, TYPICAL, MANY, FEW = (30, 130, 12, 6) if extent.ALL else (3, 10, 3, 1)
 """Combinations of mapped axes: in the main dtype all are tried if there are no more than `ALL` (of the typical sample:
 `TYPICAL`; both are less at `make test`), else `MANY`; in other dtypes `FEW`."""
 TOGETHER = 20

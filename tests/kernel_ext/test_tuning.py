@@ -96,9 +96,12 @@ def test_the_programs_of_a_cell_are_tuned(shell, monkeypatch) -> None:
     assert ("is forgotten" if taken else "there is nothing to forget") in said(again)
 
 
-def test_a_later_cell_is_compiled_with_what_was_found_and_says_so(shell) -> None:
+def test_a_later_cell_is_compiled_with_what_was_found_and_says_so(shell, monkeypatch) -> None:
     from jitscope.xla.cpu_tuning import CONVOLUTIONS_BY_ELEMENTS as RULE
+    from jitscope_scope.tune import choosing
 
+    space = choosing.space
+    monkeypatch.setattr(choosing, "space", lambda *known: [one for one in space(*known) if "elements" in one.knob])
     body = (
         "    names = ('NHWC', 'HWIO', 'NHWC')\n"
         "    return lax.conv_general_dilated(x, w, (1, 1), 'SAME', dimension_numbers=names, feature_group_count=32)\n"

@@ -87,5 +87,5 @@ def _made(program):
     return Facts(document, str(stage.jaxpr), compiled.as_text(), module.to_string(), recorded)
 
 
-every = pytest.mark.parametrize("facts", one_in(3, PROGRAMS), indirect=True)
-"""A test of each program, at `make test` of every third; the fixture `facts` makes it."""
+every = pytest.mark.parametrize("facts", one_in(6, PROGRAMS), indirect=True)
+"""A test of each program, at `make test` of every sixth; the fixture `facts` makes it."""

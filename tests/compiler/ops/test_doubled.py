@@ -16,6 +16,7 @@ from benchmarks.ulps import FUNCTIONS, numbers, worst
 from jitscope.ops.elementwise.double import angles
 from jitscope.xla.cpu_tuning import IN_DOUBLE, POWERS_IN_DOUBLE, REMAINDERS_IN_DOUBLE
 from tests.compiler.with_rules import with_and_without
+from tests.extent import examples
 
 
 pytestmark = pytest.mark.skipif(not IN_DOUBLE.holds(), reason="the rule holds with releases it was measured with")
@@ -33,7 +34,7 @@ def size_of(name: str) -> int:
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-@settings(max_examples=3, phases=[Phase.explicit, Phase.generate])
+@settings(max_examples=examples(3), phases=[Phase.explicit, Phase.generate])
 @given(seed=st.integers(0, 2**31))
 def test_results_are_nearer_than_those_of_xla(name: str, seed: int) -> None:
     columns = [numbers(size_of(name), seed + i) for i in range(FUNCTIONS[name][2])]
@@ -56,7 +57,7 @@ def test_special_numbers_are_those_of_xla(name: str) -> None:
 
 
 @pytest.mark.parametrize("shape", [(LONG,), (-1, 64)])
-@settings(max_examples=5, phases=[Phase.explicit, Phase.generate])
+@settings(max_examples=examples(5), phases=[Phase.explicit, Phase.generate])
 @given(seed=st.integers(0, 2**31))
 def test_remainders_are_exact(shape: tuple[int, ...], seed: int) -> None:
     random = np.random.default_rng(seed)

@@ -24,13 +24,13 @@ ALIKE = ("scatter-sub", "scatter-mul", "scatter-min")
 
 
 def cases() -> list:
-    """Every primitive and dtype; `make test` has the main dtype, and of every other primitive that does not take long to compile one
+    """Every primitive and dtype; `make test` has the main dtype, and of every fourth primitive that does not take long to compile one
     more kind (booleans, integers, floats, complex numbers in turn). Every twelfth primitive is compiled as users compile it."""
     found = []
     for at, p in enumerate(PRIMITIVES.values()):
         seen, main = set(), matrix.main_dtype(p)
         others = sorted({kind(d).replace("u", "i") for d in dtypes_of(p)} - {kind(main)})
-        another = others[at // 2 % len(others)] if others and at % 2 == 0 and not p.name.startswith(SLOW) else None
+        another = others[at // 4 % len(others)] if others and at % 4 == 0 and not p.name.startswith(SLOW) else None
         for d in [*dtypes_of(p), *dtypes_of(p, wide=True)]:
             one = kind(d).replace("u", "i")
             repeats = d != main and (one != another or one in seen)

@@ -23,7 +23,7 @@ from jitscope_scope.observe.memory.plan import plan_of
 from jitscope_widgets import text, validate
 from jitscope_widgets.quantities import size as shown_size
 from jitscope_widgets.views.memory import holds_most
-from tests.extent import full, some
+from tests.extent import ALL, full, some
 from tests.programs.rows import row_of
 
 
@@ -74,7 +74,12 @@ SMALL = {
     "no donation": (averaging, (SQUARE, SQUARE), ()),
     "gradient of a scan": (jx.grad(saving), (np.ones((50, 300), np.float32),), ()),
 }
-LARGE: dict[str, dict[str, int]] = {"transformer": {"layers": 3}, "lstm": {}, "resnet": {}, "unrolled": {}}
+LARGE: dict[str, dict[str, int]] = {
+    "transformer": {"layers": 3 if ALL else 1},
+    "lstm": {},
+    "resnet": {},
+    "unrolled": {},
+}
 EACH = pytest.mark.parametrize("name", [*SMALL, *some(LARGE, always="lstm")])
 
 

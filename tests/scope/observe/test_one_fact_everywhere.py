@@ -111,7 +111,7 @@ def test_lines_of_kernels(facts):
 
 # --- instruments ------------------------------------------------------------------------------------------------------
 
-PROFILED = some(PROGRAMS, always="lstm elementwise libraries transformer")
+PROFILED = some(PROGRAMS, always="lstm libraries")
 
 
 @pytest.fixture(scope="module")

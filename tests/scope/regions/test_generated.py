@@ -13,6 +13,7 @@ from hypothesis import given, settings, strategies as st
 
 from jitscope_scope.regions import finding, pricing
 from jitscope_scope.regions.cells import Cell
+from tests.extent import ALL
 from tests.scope.regions.test_programs import applied, same
 
 
@@ -96,7 +97,7 @@ def ran(cells: list[str], seed: int) -> tuple[dict[str, object], str]:
     return names, said.getvalue()
 
 
-@settings(max_examples=12, deadline=None, derandomize=True)
+@settings(max_examples=12 if ALL else 4, deadline=None, derandomize=True)
 @given(body=bodies(), turns=st.integers(1, 14), head=st.sampled_from(["range({})", "range(1, {} + 1)"]))
 def test_edits_keep_generated_cells(body: str, turns: int, head: str) -> None:
     cell = f"for k in {head.format(turns)}:\n{body}\nalso = x\n"
