@@ -64,6 +64,13 @@ class Array(Operators):
             return value.astype(dtype)
         return value.copy() if copy else value
 
+    def __buffer__(self, flags: int, /) -> memoryview:
+        """The memory itself, read-only: `memoryview(x)`, `bytes(x)`, `file.write(x)`; from Python 3.12 on. Raises BufferError for
+        dtypes that are not Python's, for keys, and where several devices hold the array."""
+        if self.aval.mark is None and getattr(self.aval.dtype, "isbuiltin", 0) == 1:
+            return client.memory_of(self.buf)
+        raise BufferError(f"{self.aval.short()} has no form in Python's buffer protocol")
+
     def _check_summed(self) -> None:
         """Raises NotImplementedError where the devices have terms of a sum that is still to be taken."""
         if terms := sums_of(self.aval).unreduced:

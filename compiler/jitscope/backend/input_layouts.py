@@ -70,6 +70,9 @@ class ArrayInLayout(Array):
             return value.astype(dtype)
         return value.copy() if copy else value
 
+    def __buffer__(self, flags: int, /) -> memoryview:
+        return memoryview(self.__array__())
+
     def called(self, at: Any) -> ArrayInLayout:
         """The array, known by another placement on its device."""
         return ArrayInLayout(client.called(self.memory, at), self.aval, self.layout)

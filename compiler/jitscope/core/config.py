@@ -254,6 +254,14 @@ class Config:
         """The value in force of each option, by JAX's spelling of its name."""
         return {f"jax_{name}": value_of(name) for name in OPTIONS}
 
+    def config_with_absl(self) -> None:
+        """Make flags of absl's from the options; `absl.app.run` sets those on the command line. Needs absl-py."""
+        import_module(f"{__package__}.absl_flags").define(self, _OTHER_NAMES)
+
+    def parse_flags_with_absl(self) -> None:
+        """Set the options that stand on the command line as `--jax_NAME=VALUE`. Needs absl-py."""
+        import_module(f"{__package__}.absl_flags").parse(self, _OTHER_NAMES)
+
     def help(self, name: str | None = None) -> None:
         """Print what an option means, its default and how to set it; without a name, all of them."""
         print("\n\n".join(str(option) for option in ([_option(name)] if name else OPTIONS.values())))
@@ -265,7 +273,7 @@ class Config:
         raise AttributeError(f"options are set with config.update({name!r}, {value!r})")
 
     def __dir__(self) -> list[str]:
-        return sorted([*OPTIONS, "help", "read", "update", "values"])
+        return sorted([*OPTIONS, "config_with_absl", "help", "parse_flags_with_absl", "read", "update", "values"])
 
     def __repr__(self) -> str:
         width = max(map(len, OPTIONS))

@@ -73,9 +73,14 @@ def default(name: str) -> Any:
     return _DEFAULTS.get(name.removeprefix("jax_"))
 
 
+def names() -> frozenset[str]:
+    """Of all such options, without `jax_`."""
+    return _KNOWN | _LATER
+
+
 def is_known(name: str) -> bool:
     """Whether JAX has an option of this name, with or without `jax_`."""
-    return name.removeprefix("jax_") in _KNOWN | _LATER
+    return name.removeprefix("jax_") in names()
 
 
 def comes_later(name: str) -> bool:

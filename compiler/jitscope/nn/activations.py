@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from .. import numpy as jnp
 from ..control.custom_jvp import custom_jvp
 from ..core.avals import aval_of
+from ..core.dtypes import to_inexact
 from ..eager.functions import eager_jit
 from ..numpy.operands import one_axis, operand_and_aval, operands
 from ..ops.elementwise import erfc_p, logistic_p
@@ -194,8 +195,7 @@ def gelu(x: ArrayLike, approximate: bool = True) -> Array:
     """x times the probability that a standard normal number is below x, element by element [...]; `approximate` takes a
     formula with tanh for it."""
     x = array("gelu", x)
-    if not jnp.issubdtype(x.dtype, jnp.inexact):
-        x = x.astype(float)
+    x = x.astype(to_inexact(x.dtype))
     if approximate:
         bent = scalar_like(x, math.sqrt(2 / math.pi)) * (x + 0.044715 * x**3)
         return x * (0.5 * (1.0 + jnp.tanh(bent)))

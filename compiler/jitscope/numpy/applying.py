@@ -10,6 +10,7 @@ from ..api import vmap
 from ..api.gradients import of_arguments
 from ..core.avals import aval_of
 from ..core.wrapping import wraps
+from .creation import asarray
 from .logic import select
 from .operands import broadcast_shape, check_ranks, listed, one_axis, shape_of
 from .ranges import arange
@@ -133,7 +134,7 @@ def vectorize(
         inputs, results = _core_dims(signature) if signature else ([()] * len(given), None)
         if signature:
             inputs = _of_arrays(signature, inputs, [i for i in range(len(args)) if i not in names], given)
-        arrays = [array_operand("vectorize", args[i]) for i in given]
+        arrays = [asarray(args[i]) for i in given]
         return _map_outer(of_arguments(pyfunc, given, args, kwargs), arrays, inputs, results)
 
     return wrapped

@@ -168,6 +168,8 @@ def _histogram(a: Any, edges: Any, weights: Any, density: bool) -> Any:
     own = to_inexact(operand_and_aval("histogram", a)[1].dtype)
     if weights is not None:
         (a, weights), _, own, _ = promoted("histogram", (a, weights), inexact=True)
+    elif operand_and_aval("histogram", a)[1].dtype in dtypes.WIDER:  # which have no common type with other numbers
+        (a,), _, _, _ = promoted("histogram", (a,), inexact=True)
     (x, edges), _, _, _ = promoted("histogram", (a, edges), inexact=True)
     x, edges = ravel(x), array_operand("histogram", edges)
     count = aval_of(edges).size - 1

@@ -135,7 +135,11 @@ def _unique(ar: Any, size: int, axis: int | None, equal_nan: bool, fill_value: A
     filler = None if fill_value is None else _filler(fill_value, aval_of(x).dtype, rest)
     if 0 in (total, *rest):
         values = full((size, *rest), 0, aval_of(x).dtype)
-        values = values if filler is None or 0 in rest else broadcast(filler, tuple(rest), (size, *rest))
+        values = (
+            values
+            if filler is None or 0 in rest
+            else broadcast(convert(filler, aval_of(x).dtype), tuple(rest), (size, *rest))
+        )
         counts = full((size,), 0, index)
         inverse = full(shape if axis is None else (total,), 0, index)
         return UniqueAll(values if axis is None else moveaxis(values, 0, axis), counts, inverse, counts)

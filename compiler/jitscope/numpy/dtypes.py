@@ -305,8 +305,8 @@ def isdtype(dtype: DTypeLike, kind: DTypeLike | tuple[DTypeLike, ...]) -> bool:
 def can_cast(
     from_: DTypeLike, to: DTypeLike, casting: Literal["no", "equiv", "safe", "same_kind", "unsafe"] = "safe"
 ) -> bool:
-    """Whether NumPy's casting rule allows the conversion between two dtypes."""
-    return np.can_cast(np.dtype(from_), np.dtype(to), casting=casting)
+    """Whether NumPy's casting rule allows the conversion between two dtypes; `from_` may be an array, whose dtype is meant."""
+    return np.can_cast(np.dtype(getattr(from_, "dtype", from_)), np.dtype(to), casting=casting)
 
 
 def finfo(dtype: DTypeLike) -> ml_dtypes.finfo:

@@ -21,6 +21,7 @@ from ..ops.sort import sort_p
 from ..symbolic.dimension import is_static
 from .arithmetic import remainder
 from .at import At
+from .creation import asarray
 from .indexing import getitem
 from .joining import concatenate
 from .operands import (
@@ -295,7 +296,7 @@ def trim_zeros(filt: ArrayLike, trim: str = "fb", axis: Axes = None) -> Array:
     values must be concrete. Raises ConcretizationTypeError while tracing."""
     if is_unknown(filt):
         raise needs_size("trim_zeros")
-    x = array_operand("trim_zeros", filt)
+    x = asarray(array_operand("trim_zeros", filt))
     there = np.asarray(concrete_value(x)) != 0
     axes = axes_of("trim_zeros", axis, there.ndim)
     index = []

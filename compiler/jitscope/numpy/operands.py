@@ -70,8 +70,14 @@ def cast(x: Any, aval: ShapedArray, dtype: Any, weak: bool = False) -> Any:
             return x
         return convert_element_type_p(x, new_dtype=dtype, weak_type=weak)
     if isinstance(x, np.ndarray) and x.ndim:
-        return x if x.dtype == dtype else real_if_needed(x, dtype).astype(dtype)
-    return scalar_of(x, dtype, weak)
+        value = x if x.dtype == dtype else real_if_needed(x, dtype).astype(dtype)
+    else:
+        value = scalar_of(x, dtype, weak)
+    return (
+        convert_element_type_p(value, new_dtype=dtype, weak_type=True)
+        if weak and not is_python_scalar(value)
+        else value
+    )
 
 
 def real_if_needed(x: Any, dtype: Any) -> np.ndarray:

@@ -75,7 +75,7 @@ def masked(name: str, x: Any, where: Any, filler: Any) -> Any:
 def strong(x: Any) -> Any:
     """A reduction's result is not a number the user wrote: it does not give way in promotion."""
     aval = aval_of(x)
-    return convert(x, aval.dtype) if aval.weak_type else x
+    return convert(x, aval.dtype) if aval.weak_type or type(x) is bool else x
 
 
 def summed_dtype(x: Any, dtype: Any, name: str, promote_integers: bool) -> Any:

@@ -146,6 +146,8 @@ def clip(arr: ArrayLike | None = None, /, min: ArrayLike | None = None, max: Arr
     if kind_of(values[0]) == "c":
         raise ValueError("clip: complex numbers have no order; clip their parts (jnp.real, jnp.imag)")
     x, rest = values[0], iter(values[1:])
+    if not limits:
+        return array_operand("clip", x)
     if min is not None:
         x = max_p(*operands("clip", next(rest), x))
     if max is not None:
@@ -265,7 +267,8 @@ def heaviside(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     x, y = operands("heaviside", x1, x2, inexact=True)
     zero, one = scalar_like(x, 0), scalar_like(x, 1)
     step = choose(gt_p(x, zero), one, choose(lt_p(x, zero), zero, x))
-    return weak_as(choose(eq_p(x, zero), y, step), x1, x2)
+    out = choose(eq_p(x, zero), y, step)
+    return out if np.ndim(x) else weak_as(out, x, y)
 
 
 @eager_jit(static="out")

@@ -14,7 +14,7 @@ from ..ops.reduce import cumprod_p, cumsum_p
 from ._ufunc import describe, kind_of
 from .dtypes import requested
 from .logic import truth
-from .operands import cast, one_axis, operand, unsupported
+from .operands import cast, one_axis, operand, unsupported, weak_as
 from .reductions import strong, summed_dtype
 from .structure import array_operand
 
@@ -30,7 +30,7 @@ def _running(name: str, primitive: Any, doc: str) -> CumulativeFunction:
     def fun(a: Any, axis: int | None = None, dtype: Any = None, out: None = None) -> Any:
         unsupported(name, out=out)
         x = operand(name, a)
-        if axis is None or not aval_of(x).shape:
+        if axis is None or (aval_of(x).weak_type and not aval_of(x).shape):
             x, axis = reshape(x, (aval_of(x).size,)), axis or 0
         axis = one_axis(name, axis, aval_of(x).ndim)
         own = aval_of(x).dtype
@@ -78,7 +78,7 @@ def _nan_running(name: str, running: Any, filler: int, doc: str) -> CumulativeFu
     def fun(a: Any, axis: int | None = None, dtype: Any = None, out: None = None) -> Any:
         x = operand(name, a)
         if kind_of(x) in "fc":
-            x = choose(ne_p(x, x), scalar_like(x, filler), x)
+            x = weak_as(choose(ne_p(x, x), scalar_like(x, filler), x), x)
         return running(x, axis, dtype, out)
 
     return eager_jit(static="axis dtype out")(describe(fun, name, doc))

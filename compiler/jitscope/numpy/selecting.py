@@ -103,7 +103,8 @@ def take(
     """The elements of `a` at `indices` along `axis` (None: of the raveled array); the axis becomes those of `indices`.
 
     `mode` for indices out of bounds: "fill" (the default: `fill_value`, or NaN or the dtype's extreme), "clip", "wrap".
-    Raises TypeError for indices that are not integers, ValueError for an unknown mode.
+    Raises TypeError for indices that are not integers, ValueError for an unknown mode, IndexError for indices into
+    an axis without elements.
     """
     unsupported("take", out=out)
     x, i, how = array_operand("take", a), _integer_indices("take", indices), _mode("take", mode)
@@ -111,6 +112,8 @@ def take(
         x, axis = reshape(x, (aval_of(x).size,)), 0
     shape = aval_of(x).shape
     axis = one_axis("take", axis, len(shape))
+    if shape[axis] == 0 and aval_of(i).size:
+        raise IndexError(f"take: axis {axis} has no elements")
     if how == "wrap":
         i, how = _wrapped(i, shape[axis]), GatherScatterMode.PROMISE_IN_BOUNDS
     elif how is GatherScatterMode.CLIP:

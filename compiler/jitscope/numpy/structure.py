@@ -304,11 +304,13 @@ def flipped(x: Any, axes: Sequence[int]) -> Any:
 
 @eager_jit(static="axis")
 def flip(m: ArrayLike, axis: Axes = None) -> Array:
-    """The order of elements reversed along `axis` (an int or several; None: all)."""
+    """The order of elements reversed along `axis` (an int or several; None: all). Raises TypeError for an axis named twice."""
     x = array_operand("flip", m)
     rank = aval_of(x).ndim
     axes = range(rank) if axis is None else [one_axis("flip", i, rank) for i in listed(axis)]
-    return flipped(x, sorted(set(axes)))
+    if len(set(axes)) < len(axes):
+        raise TypeError(f"flip: axes must be named once, not {axis}")
+    return flipped(x, axes)
 
 
 @eager_jit()

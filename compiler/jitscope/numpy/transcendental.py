@@ -236,7 +236,7 @@ def logaddexp2(x1: Any, x2: Any, /) -> Any:
     """log2(2 ** x1 + 2 ** x2) without overflow on the way, element by element [...]."""
     x, y = operands("logaddexp2", x1, x2, inexact=True)
     if kind_of(x) != "c":
-        return weak_as(_binary(x, y), x1, x2)
+        return weak_as(_binary(x, y), *((x, y) if np.shape(x) == np.shape(y) else (x1, x2)))
     given = x, y
     x, y = (mul_p(v, scalar_like(v, math.log(2))) for v in given)
     return weak_as(mul_p(logaddexp(x, y), scalar_like(x, 1 / math.log(2))), *given)

@@ -13,7 +13,27 @@ from .errors import XlaError
 from .packed import widened
 
 
-__all__ = ["to_numpy"]
+__all__ = ["memory_of", "to_numpy"]
+
+
+def memory_of(buf: Buffer) -> memoryview:
+    """The buffer's memory, read-only; waits until its contents are there. While the view exists no donation reuses the memory.
+
+    Raises BufferError where Python has no such numbers, or several devices hold them, or the buffer is deleted, and XlaError
+    when the computation that was to fill the buffer failed.
+    """
+    if processes.joined is not None:
+        block_until_ready([buf])
+    return memoryview(buf)
+
+
+def _memory_in_child(buf):
+    if not is_ready(buf):
+        forks.refuse()
+    return memoryview(buf)
+
+
+forks.guard(memory_of, instead=_memory_in_child)
 
 
 def to_numpy(buf: Buffer, dtype: np.dtype | None = None) -> np.ndarray:
@@ -23,24 +43,10 @@ def to_numpy(buf: Buffer, dtype: np.dtype | None = None) -> np.ndarray:
     while it exists the buffer's memory is not reused by a donation. `dtype` is the buffer's, by default as it says.
     Raises DeletedBufferError, or XlaError when the computation that was to fill the buffer failed.
     """
-    if processes.joined is not None:
-        block_until_ready([buf])
     try:
-        return np.asarray(memoryview(buf))
+        return np.asarray(memory_of(buf))
     except BufferError:
         return _read_otherwise(buf, dtype if isinstance(dtype, np.dtype) else buf.aval.dtype)
-
-
-def _to_numpy_in_child(buf, dtype=None):
-    if not is_ready(buf):
-        forks.refuse()
-    try:
-        return np.asarray(memoryview(buf))
-    except BufferError:
-        return _read_otherwise(buf, dtype if isinstance(dtype, np.dtype) else buf.aval.dtype)
-
-
-forks.guard(to_numpy, instead=_to_numpy_in_child)
 
 
 def _read_otherwise(buf: Buffer, dtype: np.dtype) -> np.ndarray:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 import gc
+import hashlib
 import pickle
+import sys
 import weakref
 
 import ml_dtypes
@@ -15,6 +17,7 @@ import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope.backend.array import Array, array_from_numpy, to_array
 from jitscope.core.errors import DeletedArrayError
+from jitscope.core.formats import Format, Layout
 from tests.compiler.programs import add, floats, in_new_process, mul
 
 
@@ -63,6 +66,23 @@ def test_a_view_holds_the_memory():
     del a
     gc.collect()
     np.testing.assert_array_equal(view, floats(1000))
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="Python asks classes for their memory since 3.12")
+def test_the_memory_can_be_asked_for():
+    a = jnp.arange(6, dtype=jnp.int8).reshape(2, 3)
+    view = memoryview(a)
+    assert view.readonly and (view.shape, bytes(view)) == ((2, 3), bytes(range(6)))
+    assert hashlib.sha256(a).digest() == hashlib.sha256(bytes(range(6))).digest()
+    assert np.frombuffer(a, np.int8).ctypes.data == a.unsafe_buffer_pointer()
+    assert memoryview(jnp.zeros((), complex)).format in ("Zf", "=Zf") and memoryview(jnp.zeros((0, 2))).shape == (0, 2)
+    f = jx.jit(lambda x: x, out_shardings=Format(Layout((1, 0)), a.sharding))
+    assert bytes(f(a)) == bytes(view)
+    a.delete()
+    assert bytes(view) == bytes(range(6))
+    for refused in (a, jnp.ones(2, jnp.bfloat16), jnp.ones(2, jnp.int4), jx.random.key(0)):
+        with pytest.raises(BufferError):
+            memoryview(refused)
 
 
 def test_python_numbers():

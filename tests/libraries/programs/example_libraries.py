@@ -1,5 +1,7 @@
 """The optimizers and layers of `jax.example_libraries`."""
 
+import sys
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -60,4 +62,13 @@ def optimizing():
     return {name: optimized(name) for name in STEPS}
 
 
-PARTS = [optimizing, layered]
+def command_line():
+    """What options are after absl read them: only JAX's, and only before `--`."""
+    sys.argv[1:] = ["--jax_numpy_rank_promotion=raise", "--nojax_enable_x64", "--width=3", "--", "--jax_debug_nans"]
+    jax.config.parse_flags_with_absl()
+    found = jax.config.jax_numpy_rank_promotion == "raise", jax.config.jax_enable_x64, jax.config.jax_debug_nans
+    jax.config.update("jax_numpy_rank_promotion", "allow")
+    return [jnp.float32(x) for x in found]
+
+
+PARTS = [optimizing, layered, command_line]
