@@ -137,17 +137,33 @@ def _shape(group: Group) -> str:
 def _to_pad(group: Group, found: Sequence[Sizes]) -> str:
     if not found:
         return f"One program for each number of axes is right where each of them is meant; else give {_names(group)} the same number in every call."
-    one = found[0]
-    axes = " and ".join(f"axis {s.axis} of {s.path}" for s in found[:3])
-    mask = "and mask what was added, where the function sums over it"
-    if one.pattern == "last batch":
-        return f"Pad {axes} to {one.buckets[0]:,} in the last batch {mask}; or leave the last batch out."
-    if one.pattern == "two":
-        return f"Pad {axes} to {one.buckets[0]:,} {mask}; two programs are right where both shapes come often."
-    if len(one.buckets) == 1:
-        return f"Pad {axes} to {one.buckets[0]:,}, the largest size so far, {mask}."
-    sizes = ", ".join(f"{size:,}" for size in one.buckets[:10]) + (", …" if len(one.buckets) > 10 else "")
-    return f"Pad {axes} to the next of {len(one.buckets)} sizes ({sizes}) {mask}."
+    by_target: dict[str, list[str]] = {}
+    for one in found:
+        by_target.setdefault(_target(one), []).append(f"axis {one.axis} of {one.path}")
+    said = " and ".join(f"{_both(axes)} {target}" for target, axes in by_target.items())
+    patterns = {one.pattern for one in found}
+    if patterns == {"last batch"}:
+        return f"Pad {said} in the last batch {_MASK}; or leave the last batch out."
+    often = "; two programs are right where both shapes come often" if patterns == {"two"} else ""
+    return f"Pad {said} {_MASK}{often}."
+
+
+_MASK = "and mask what was added, where the function sums over it"
+
+
+def _both(axes: Sequence[str]) -> str:
+    return listed(axes) if len(axes) > 3 else " and ".join(axes)
+
+
+def _target(one: Sizes) -> str:
+    """`to 64`, with why that where it is not plain."""
+    if len(one.buckets) > 1:
+        sizes = ", ".join(f"{size:,}" for size in one.buckets[:10]) + (", …" if len(one.buckets) > 10 else "")
+        return f"to the next of {len(one.buckets)} sizes ({sizes})"
+    size = one.buckets[0]
+    if one.pattern in ("last batch", "two"):
+        return f"to {size:,}"
+    return f"to {size:,} ({'the largest size so far' if size == max(one.sizes) else 'all sizes so far fit in it'})"
 
 
 def _dtype(group: Group) -> str:
