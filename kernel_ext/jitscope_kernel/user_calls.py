@@ -42,7 +42,8 @@ def sentence(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], row: 
         return ""
     state = [(one, dict(vars(one))) for one in _objects(function)]
     try:
-        args, kwargs = copy.deepcopy((args, kwargs))
+        with jaxwatch.unwatched():  # a copy of an array is a program
+            args, kwargs = copy.deepcopy((args, kwargs), {id(one): one for one in _wrapped((args, kwargs))})
         call = functools.partial(_waited, function, args, kwargs, _waiter(row))
         with observe.ledger().looking():
             call()
@@ -114,6 +115,21 @@ def _objects(function: Any) -> list[Any]:
     one = function.__self__ if isinstance(function, types.MethodType) else function
     plain = isinstance(one, (types.FunctionType, functools.partial)) or _is_jitted(one)
     return [one] if not plain and isinstance(getattr(one, "__dict__", None), dict) else []
+
+
+def _wrapped(x: Any, seen: set[int] | None = None) -> Iterator[Any]:
+    """What is called inside of arguments and wraps a function, such as `jax.nn.relu` in a model: a copy of it would be another function,
+    and the program with it another program."""
+    seen = set() if seen is None else seen
+    if id(x) in seen or isinstance(x, type | types.ModuleType):
+        return
+    seen.add(id(x))
+    if callable(x) and hasattr(x, "__wrapped__"):
+        yield x
+        return
+    inside = x.values() if isinstance(x, dict) else x if isinstance(x, (list, tuple)) else ()
+    for one in (*inside, *getattr(x, "__dict__", {}).values()):
+        yield from _wrapped(one, seen)
 
 
 def _name(function: Any) -> str:

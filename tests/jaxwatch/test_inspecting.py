@@ -200,14 +200,19 @@ WRAPPED = {
 
 
 @pytest.mark.parametrize("case", WRAPPED)
-def test_of_a_wrapped_call_the_executable_is_a_part(monkeypatch, case):
+def test_of_a_wrapped_call_the_executable_is_a_part(watcher, monkeypatch, case):
     monkeypatch.setattr(user_calls, "_SECONDS", 0.01)
     function, args = WRAPPED[case]()
-    before = [np.asarray(leaf) for leaf in jax.tree_util.tree_leaves(args)]
-    call = jitscope.inspect(function)(*args).measure().timing.document["call"]
+    function(*args)
+    before = [np.asarray(leaf) for leaf in jax.tree_util.tree_leaves(args) if not callable(leaf)]
+    seen = jitscope.inspect(function)(*args)
+    there = list(jitscope.observe.ledger())
+    call = seen.measure().timing.document["call"]
+    assert list(jitscope.observe.ledger()) == there, "with copies of the arguments it is the same program"
     assert call.endswith(
         ("is the executable, the rest is Python and the way to it.", "nearly all of that is the executable.")
     )
-    for one, leaf in zip(before, jax.tree_util.tree_leaves(args), strict=True):
+    after = [leaf for leaf in jax.tree_util.tree_leaves(args) if not callable(leaf)]
+    for one, leaf in zip(before, after, strict=True):
         np.testing.assert_array_equal(one, leaf)
     assert "call" not in jitscope.inspect(jax.jit(plain))(x, x.T).measure().timing.document
