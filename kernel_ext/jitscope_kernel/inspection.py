@@ -285,7 +285,7 @@ class Inspection(DocumentView["CompilationDocument"]):
     def _look(self, instrument: str) -> Any:
         """What an instrument says; asked once, and shown with the rest from then on."""
         if instrument not in self.document.get("instruments", {}):
-            with output.patience(f"{instrument} of {self._row.title}"):
+            with output.patience(f"{instrument} of {self._row.title}"), observe.ledger().looking():
                 found = observe.look(self._row, instrument, self._given)
             self.document = with_instrument(self.document, instrument, found)
         known: Mapping[str, Any] = self.document.get("instruments", {})

@@ -192,6 +192,13 @@ def test_small_programs_are_listed_by_operation_and_line(shell) -> None:
     assert by["sin", 3] == 3 and by["cumsum", 4] == 1
 
 
+def test_operations_that_an_instrument_runs_are_no_news(shell) -> None:
+    shell.cell("%%jit\ndef f(x):\n    return jnp.sinh(x * 3.5).cumsum() / 7\nx = jnp.ones(13)\nf(x)")
+    before = shell.cell("%ledger").document["small"]
+    assert shell.cell("%values f(x)").document["rows"]
+    assert shell.cell("%ledger").document["small"] == before
+
+
 def test_small_programs_of_an_earlier_cells_function_are_told_with_that_cell(shell) -> None:
     shell.cell("def halves(n):\n    return jnp.cumprod(jnp.full(n, 0.5))")  # In [2]
     shell.cell("\nhalves(37)")
