@@ -35,6 +35,8 @@ WORK = ("arithmetic", "division", "transcendental", "moving", "bytes")
 USUAL = np.array([0.1e-9, 0.4e-9, 1.5e-9, 0.03e-9, 0.05e-9])
 """Seconds for one element or byte of each, as far as nothing was measured: only how they relate to each other matters."""
 _PENALTY = 0.3
+_LEAST = 0.05
+"""A rate is at least this part of the usual one: a line that computes takes some time."""
 _ROUNDS = 60
 _SLOW = "exponential exponential-minus-one log log-plus-one tanh tan sine cosine logistic power erf atan2 cbrt".split()
 _DIVISION = "divide remainder sqrt rsqrt".split()
@@ -144,7 +146,7 @@ def _elements(kind: str) -> float:
 
 
 def fitted(works: np.ndarray, seconds: np.ndarray) -> np.ndarray:
-    """The seconds of each kind of work, at least 0, that explain best what some kernels took: `works` (kernels, kinds), `seconds`
+    """The seconds of each kind of work, none of it for nothing, that explain best what some kernels took: `works` (kernels, kinds), `seconds`
     (kernels,). What no kernel does keeps its relation to the others."""
     scale = float(np.median(seconds / np.maximum(works @ USUAL, 1e-15)))
     usual = USUAL * scale
@@ -153,7 +155,7 @@ def fitted(works: np.ndarray, seconds: np.ndarray) -> np.ndarray:
     for _ in range(_ROUNDS):
         for j in range(len(found)):
             rest = 1.0 - a @ found + a[:, j] * found[j]
-            found[j] = max(0.0, float(a[:, j] @ rest + _PENALTY) / float(a[:, j] @ a[:, j] + _PENALTY))
+            found[j] = max(_LEAST, float(a[:, j] @ rest + _PENALTY) / float(a[:, j] @ a[:, j] + _PENALTY))
     return usual * found
 
 
