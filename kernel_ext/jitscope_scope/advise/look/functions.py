@@ -93,7 +93,10 @@ def _fresh(walk: Walk, node: ast.Call, each: str, around: ast.AST) -> Diagnostic
     if needed:
         names = " and ".join(f"`{name}`" for name in needed)
         where = "before the loop" if isinstance(around, _LOOPS) else f"outside of {getattr(around, 'name', 'it')}"
-        fix = f"Make it once, {where}: the function reads {names} there, which can be its argument (a static one, if it is no array)."
+        become = "its argument (a static one, if it is no array)"
+        if len(needed) > 1:
+            become = "its arguments (static ones, where they are no arrays)"
+        fix = f"Make it once, {where}: the function reads {names} there, which can be {become}."
     return diagnostic(walk.code, "recompile-fresh-function", node, message, Fix(fix))
 
 
