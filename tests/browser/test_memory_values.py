@@ -100,7 +100,7 @@ def test_the_memory_by_line_sums_what_is_in_use_at_the_peak(bare: Bare) -> None:
     lines: dict[str, int] = {}
     for buffer in alive:
         position = memory["positions"].get(buffer["path"])
-        given = "given by the caller" if buffer["kind"] == "argument" else "no known line"
+        given = "given to the program" if buffer["kind"] == "argument" else "no known line"
         name = f"line {position['line']}" if position else given
         lines[name] = lines.get(name, 0) + buffer["bytes"]
     assert sum(lines.values()) == memory["peak"]["bytes"]

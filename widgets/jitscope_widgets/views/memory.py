@@ -42,7 +42,7 @@ NAME = "Memory"
 KINDS = {"argument": "arguments", "constant": "constants", "result": "results", "temporary": "temporaries"}
 """In the order in which they are stacked, from the bottom."""
 CHART = "Memory in use over the schedule"
-_GIVEN = "given by the caller"
+_GIVEN = "given to the program"
 
 
 def view(document: MemoryDocument) -> Iterator[Part]:
@@ -82,7 +82,7 @@ def reserved(document: MemoryDocument) -> str:
 
 
 def holds_most(document: MemoryDocument) -> str:
-    """`Of all lines, line 31 holds the most at the peak: 1.57 MB in 28 buffers; what the caller gave takes 2.62 MB.`, both where two hold as much; ""
+    """`Of all lines, line 31 holds the most at the peak: 1.57 MB in 28 buffers; what the program is given takes 2.62 MB.`, both where two hold as much; ""
     where no line is known to hold any, one alone does, or more than two hold as much."""
     groups = _by_line(_shares(document), (), document)
     placed = [group for group in groups if group.place]
@@ -91,7 +91,7 @@ def holds_most(document: MemoryDocument) -> str:
     made, alike = placed[0], [group for group in placed if group.bytes == placed[0].bytes]
     given = sum(group.bytes for group in groups if group.name == _GIVEN)
     name, *others = [group.place.text for group in alike if group.place]
-    beside = f"; what the caller gave takes {size(given)}" if given else ""
+    beside = f"; what the program is given takes {size(given)}" if given else ""
     if len(alike) == 2:
         return f"Of all lines, {name} and {others[0]} hold the most at the peak: {size(made.bytes)} each{beside}."
     if len(alike) > 2:

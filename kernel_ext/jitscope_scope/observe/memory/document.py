@@ -99,7 +99,7 @@ def memory_document(
             "lines": lines,
         },
         "reserved": {
-            "argument": quantity(plan.total("argument"), "B", "modelled", "given by the caller"),
+            "argument": quantity(plan.total("argument"), "B", "modelled", "given to the program"),
             "constant": quantity(plan.total("constant"), "B", "modelled", "in the program itself"),
             "result": quantity(plan.total("result"), "B", "modelled", "besides those in the memory of arguments"),
             "temporary": quantity(plan.total("temporary"), "B", "modelled", "one piece, for the whole run"),
