@@ -5,6 +5,8 @@ import pytest
 from jitscope_scope import observe
 from jitscope_scope.advise.recompiling import edited
 from jitscope_scope.advise.run.misses import recompilations_paid
+from jitscope_scope.observe.recompiling.groups import groups
+from jitscope_scope.observe.recompiling.remedies import remedy
 from tests.scope.recompiling.test_recompiling import HEADER, run
 
 
@@ -70,3 +72,28 @@ def test_a_static_value_of_several_types_is_not_said_to_need_one_program() -> No
         said.append(card["fix"]["text"])
     assert "one program serves all values of one type (the calls gave int, float, bool)." in said[0]
     assert "one program serves all values." in said[1]
+
+
+SIZES = {
+    "each axis to what it needs": (
+        "f(jnp.ones((n, 2)), jnp.ones(3 * n))",
+        (40, 41, 52),
+        "axis 0 of a to 64 (all sizes so far fit in it) and axis 0 of b to the next of 2 sizes (128, 256) and mask",
+    ),
+    "a power of two that was given": (
+        "f(jnp.ones((n, 2)), jnp.ones(n))",
+        (61, 62, 64),
+        "axis 0 of a and axis 0 of b to 64 (the largest size so far) and mask",
+    ),
+    "two of each": ("f(jnp.ones((n, 2)), jnp.ones(n + 1))", (5, 7), "axis 0 of a to 7 and axis 0 of b to 8 and mask"),
+    "many": ("f([jnp.ones(n)] * 5, jnp.ones(2))", (5, 7), "axis 0 of a[0], axis 0 of a[1], axis 0 of a[2] and 2 more to 7 and"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("call", "sizes", "told"), SIZES.values(), ids=SIZES)
+def test_axes_are_padded_to_sizes_of_their_own(call: str, sizes: tuple[int, ...], told: str) -> None:
+    text = "f = jax.jit(lambda a, b: jnp.sum(a[0]) * UNIQUE + b.sum())\n"
+    text += "".join(f"n = {n}\n{call}\n" for n in sizes)
+    (group,) = groups(run(HEADER + text)[1])
+    found = remedy(group)
+    assert found is not None and f"Pad {told}" in found.text, found

@@ -304,31 +304,6 @@ def test_arguments_that_changed_alike_are_told_together() -> None:
     assert row.because == "recompiled because t[0], t[1], t[2] and 2 more changed dtype: f32 → bf16"
 
 
-SIZES = {
-    "each axis to what it needs": (
-        "f(jnp.ones((n, 2)), jnp.ones(3 * n))",
-        (40, 41, 52),
-        "axis 0 of a to 64 (all sizes so far fit in it) and axis 0 of b to the next of 2 sizes (128, 256) and mask",
-    ),
-    "a power of two that was given": (
-        "f(jnp.ones((n, 2)), jnp.ones(n))",
-        (61, 62, 64),
-        "axis 0 of a and axis 0 of b to 64 (the largest size so far) and mask",
-    ),
-    "two of each": ("f(jnp.ones((n, 2)), jnp.ones(n + 1))", (5, 7), "axis 0 of a to 7 and axis 0 of b to 8 and mask"),
-    "many": ("f([jnp.ones(n)] * 5, jnp.ones(2))", (5, 7), "axis 0 of a[0], axis 0 of a[1], axis 0 of a[2] and 2 more to 7 and"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("call", "sizes", "told"), SIZES.values(), ids=SIZES)
-def test_axes_are_padded_to_sizes_of_their_own(call: str, sizes: tuple[int, ...], told: str) -> None:
-    text = "f = jax.jit(lambda a, b: jnp.sum(a[0]) * UNIQUE + b.sum())\n"
-    text += "".join(f"n = {n}\n{call}\n" for n in sizes)
-    (group,) = groups(run(HEADER + text)[1])
-    found = remedy(group)
-    assert found is not None and f"Pad {told}" in found.text, found
-
-
 def test_a_captured_array_that_looks_like_the_one_before_is_another() -> None:
     text = "def step(n, x):\n    f = jax.jit(lambda y: y * n + x.sum() * UNIQUE)\n    f(x)\nfor n in (1, 2, 1):\n    step(n, jnp.ones(4))\n"
     _, ledger = run(HEADER + text)

@@ -160,7 +160,7 @@ def _target(one: Sizes) -> str:
     if len(one.buckets) > 1:
         sizes = ", ".join(f"{size:,}" for size in one.buckets[:10]) + (", …" if len(one.buckets) > 10 else "")
         return f"to the next of {len(one.buckets)} sizes ({sizes})"
-    size = one.buckets[0]
+    size = max(one.buckets)
     if one.pattern in ("last batch", "two"):
         return f"to {size:,}"
     return f"to {size:,} ({'the largest size so far' if size == max(one.sizes) else 'all sizes so far fit in it'})"
