@@ -216,3 +216,30 @@ def test_of_a_wrapped_call_the_executable_is_a_part(watcher, monkeypatch, case):
     for one, leaf in zip(before, after, strict=True):
         np.testing.assert_array_equal(one, leaf)
     assert "call" not in jitscope.inspect(jax.jit(plain))(x, x.T).measure().timing.document
+
+
+def scored(p, v):
+    a = jnp.tanh(v @ p)
+    b = (a * v[:, :1])[..., None] * p
+    c = jnp.exp(b[:, 0] * -jnp.exp(p[0]))
+    d = (c[..., None] * b).sum(-1) + p[0] * a
+    return jnp.sin(d) * c
+
+
+@jax.jit
+def scored_apart(p, v):
+    return scored(p, v).sum()
+
+
+def test_the_backward_pass_of_what_is_compiled_apart_is_told_as_such(watcher):
+    seen = jitscope.inspect(jax.jit(jax.grad(scored_apart)))(jnp.ones((3, 3)), x[:, :3])
+    validate(seen.document)
+    nodes = {node["id"]: node for node in seen.document["graph"]["nodes"]}
+    (back,) = [
+        one["id"] for one in nodes.values() if one["kind"] == "scope" and "transpose" in one.get("transforms", ())
+    ]
+    inside = [one for one in nodes.values() if one["kind"] == "equation" and one["id"].startswith(f"{back}/")]
+    assert len(inside) > 20 and all("transpose" in one["transforms"] for one in inside)
+    groups = [one["label"] for one in nodes.values() if one["kind"] == "group" and one["scope"] == back]
+    assert groups == ["scored (backward)"], "called once, however its equations follow each other"
+    assert {"scored_apart", "scored_apart (backward)"} <= {one["label"] for one in seen.fusion.document["blocks"]}

@@ -77,6 +77,7 @@ class _Builder:
         self.inputs: dict[str, str] = {}
         self.producers: dict[Var, JaxprEqn] = {}
         self.levels: dict[str | None, list[JaxprEqn]] = {}
+        self.backward: set[str | None] = set()  # scopes of what is part of a backward pass
         self.told = functools.cache(_told)
 
     def program(self, jaxpr: Jaxpr) -> None:
@@ -105,7 +106,7 @@ class _Builder:
     def equations(self, jaxpr: Jaxpr, prefix: str, scope: str | None) -> None:
         self.levels[scope] = jaxpr.eqns
         origins: dict[int, NodeOrigin] = {}
-        for i, (eqn, written) in enumerate(zip(jaxpr.eqns, self.stacks.all(jaxpr.eqns))):
+        for i, (eqn, written) in enumerate(zip(jaxpr.eqns, self.stacks.all(jaxpr.eqns, scope in self.backward))):
             path = f"{prefix}e{i}"
             origin = origins.get(id(written))  # of equations written in one place it is one document
             if origin is None:
@@ -133,6 +134,8 @@ class _Builder:
         self._node(path, kind, label, scope, avals, text, params or _NO_PARAMS, [path], origin)
         for var in eqn.outvars:
             self.sources[var], self.producers[var] = path, eqn
+        if inner and "transpose" in origin["transforms"]:
+            self.backward.add(path)
         if not inner:
             for atom in eqn.invars:
                 self._edge(atom, path)
@@ -147,6 +150,7 @@ class _Builder:
         passed = set[Atom]()
         for i, (segment, closed) in enumerate(inner):
             part = subpath(path, segment).rstrip("/")
+            self.backward |= {part} if path in self.backward else set()
             self._node(part, "scope", self._part_label(eqn, segment, i), path, [], "")
             operands = _operands(eqn, segment)
             passed.update(a for a in operands or () if isinstance(a, Var))

@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from .groups.kernels import Origins
+from .groups.kernels import Origins, block_label
 from .groups.names import without_number
 
 
 if TYPE_CHECKING:
     from jitscope_widgets.documents.fusion import Kernel
-    from jitscope_widgets.documents.graph import GraphDocument, GraphNode
+    from jitscope_widgets.documents.graph import GraphDocument
     from jitscope_widgets.documents.parts import ProgramBlock
 
 
@@ -39,19 +39,20 @@ class Blocks:
             if node.get("what") == "instance":
                 self._places[node["id"]] = outer
                 continue
-            key = outer, children[scope], node.get("what"), without_number(node["label"])
+            label = block_label(node)
+            key = outer, children[scope], node.get("what"), without_number(label)
             children[scope] += 1
             if key not in known:
                 known[key] = len(self.documents)
-                self.documents.append({"label": node["label"], "outer": outer, "positions": node["positions"][:_CALLS]})
+                self.documents.append({"label": label, "outer": outer, "positions": node["positions"][:_CALLS]})
             self._places[node["id"]] = known[key]
-            self._name(known[key], node)
+            self._name(known[key], label)
 
-    def _name(self, place: int, node: GraphNode) -> None:
+    def _name(self, place: int, label: str) -> None:
         """flax's `Dense_0` and `Dense_1` in two of equal blocks are one `Dense`."""
         document = self.documents[place]
-        if document["label"] != node["label"]:
-            document["label"] = without_number(node["label"])
+        if document["label"] != label:
+            document["label"] = without_number(label)
 
     def of(self, kernel: Kernel, loop: Kernel | None) -> int | None:
         """The innermost block that all of a kernel stems from; what `loop` repeats is in that at least. None where there is none."""

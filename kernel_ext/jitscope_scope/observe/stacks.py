@@ -63,7 +63,7 @@ class Stacks:
         self._known: dict[Any, EquationOrigin] = {None: EquationOrigin((), None, (), False, ())}
         self._frames: dict[tuple[int, int], Frame] = {}
         self._shared: dict[Stack, Stack] = {}
-        self._levels: dict[int, tuple[list[EquationOrigin], Any]] = {}
+        self._levels: dict[tuple[int, bool], tuple[list[EquationOrigin], Any]] = {}
 
     def of(self, handle: Any) -> Stack:
         """The user's frames of a handle, outermost first. Those of installed libraries are left out unless there are no others;
@@ -81,12 +81,16 @@ class Stacks:
             seen = self._seen[id(handle)] = (self._equal(handle), handle)
         return seen[0]
 
-    def all(self, eqns: Sequence[JaxprEqn]) -> list[EquationOrigin]:
+    def all(self, eqns: Sequence[JaxprEqn], backward: bool = False) -> list[EquationOrigin]:
         """What the handles of a jaxpr's equations say, in their order. jax traces a loop's body without what is around it: what is the
-        same in each iteration and was moved out of the loop has the frames and scopes of the loop in front."""
-        known = self._levels.get(id(eqns))
+        same in each iteration and was moved out of the loop has the frames and scopes of the loop in front. `backward`: the equation
+        that holds them is part of a backward pass; so are they, unless some of them say so themselves."""
+        known = self._levels.get((id(eqns), backward))
         if known is None:
-            known = self._levels[id(eqns)] = (self._level(eqns), eqns)
+            found = self._level(eqns)
+            if backward and not any(place.backward for place in found):
+                found = [_backward(place) for place in found]
+            known = self._levels[id(eqns), backward] = (found, eqns)
         return known[0]
 
     def _level(self, eqns: Sequence[JaxprEqn]) -> list[EquationOrigin]:
@@ -152,6 +156,11 @@ class Stacks:
 
     def _frame(self, code: CodeType, offset: int) -> Frame:
         return self._frames.setdefault((id(code), offset), Frame(code, offset))
+
+
+def _backward(place: EquationOrigin) -> EquationOrigin:
+    transforms = call_sites.in_order((*place.transforms, "transpose"))
+    return place._replace(backward=True, transforms=cast("tuple[Transform, ...]", transforms))
 
 
 def _transforms(codes: list[CodeType]) -> tuple[str, ...]:

@@ -49,13 +49,13 @@ class Runs:
         self.stacks, self.cell_of = stacks, cell_of
         self.all: list[Run] = []
         self.of: dict[str, Run] = {}
-        self._level(jaxpr, "")
+        self._level(jaxpr, "", False)
 
-    def _level(self, jaxpr: Jaxpr, prefix: str) -> None:
-        self._items(runs_of(jaxpr.eqns, self.stacks), prefix, None)
-        for i, eqn in enumerate(jaxpr.eqns):
+    def _level(self, jaxpr: Jaxpr, prefix: str, backward: bool) -> None:
+        self._items(runs_of(jaxpr.eqns, self.stacks, backward), prefix, None)
+        for i, (eqn, place) in enumerate(zip(jaxpr.eqns, self.stacks.all(jaxpr.eqns, backward), strict=True)):
             for segment, inner in running(eqn) if eqn.params else ():
-                self._level(inner.jaxpr, subpath(f"{prefix}e{i}", segment))
+                self._level(inner.jaxpr, subpath(f"{prefix}e{i}", segment), place.backward)
 
     def _items(self, items: Sequence[Item], prefix: str, around: Run | None) -> None:
         for item in items:

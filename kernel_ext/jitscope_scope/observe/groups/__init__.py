@@ -55,6 +55,7 @@ class _Writer:
         self.number = 0
         self.nodes: Sequence[GraphNode] = ()
         self.eqns: Sequence[JaxprEqn] = ()
+        self.backward = False
 
     def scope(self, scope: str | None) -> None:
         nodes = self.inside.get(scope, [])
@@ -64,7 +65,7 @@ class _Writer:
             self.out += gathered([node for node in nodes if node["kind"] == kind], ids, scope)
         own = [node for node in nodes if node["kind"] not in ("constant", "input", "output")]
         outer, self.nodes, self.eqns = (self.nodes, self.eqns), own, self.levels.get(scope, ())
-        self._items(self.level.items(self.eqns) if self.eqns else range(len(own)), scope)
+        self._items(self.level.items(self.eqns, self.backward) if self.eqns else range(len(own)), scope)
         self.nodes, self.eqns = outer
         self.out += gathered([node for node in nodes if node["kind"] == "output"], f"{prefix}out", scope)
 
@@ -82,7 +83,10 @@ class _Writer:
                 eqn = self.eqns[item]
                 total += _weight(eqn) if eqn.params else 1
             if node["kind"] == "scope":
+                outer = self.backward
+                self.backward = bool(self.eqns) and self.level.stacks.all(self.eqns, outer)[item].backward
                 self.scope(node["id"])
+                self.backward = outer
         return total
 
     def _block(self, block: Block, scope: str | None) -> int:

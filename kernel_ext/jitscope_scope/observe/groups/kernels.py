@@ -23,6 +23,12 @@ class Origin(NamedTuple):
     what: str
 
 
+def block_label(node: GraphNode) -> str:
+    """What a group or scope is called among others: of what a function was compiled to apart, the backward pass is told from itself."""
+    backward = node["kind"] == "scope" and "transpose" in node.get("transforms", ())
+    return f"{node['label']} (backward)" if backward else node["label"]
+
+
 Chain = tuple[Origin, ...]
 """What is round something, outermost first."""
 
@@ -38,7 +44,7 @@ class Origins:
         for node in graph["nodes"] if graph else ():
             chain = around.get(node["scope"], ())
             if node["kind"] in ("group", "scope"):
-                around[node["id"]] = (*chain, Origin(node["id"], node["label"], node.get("what", "function")))
+                around[node["id"]] = (*chain, Origin(node["id"], block_label(node), node.get("what", "function")))
                 self.nodes[node["id"]] = node
             for path in node["paths"]:
                 self.chains[path] = chain
@@ -61,7 +67,7 @@ class Origins:
     def inside(self, paths: Sequence[str]) -> Chain:
         """What is round all in a loop, branch or call that stems from these paths: what is round these, and the scope that they are."""
         nodes = [self.nodes[path] for path in paths[:1] if len(paths) == 1 and path in self.nodes]
-        own = tuple(Origin(node["id"], node["label"], node.get("what", "function")) for node in nodes)
+        own = tuple(Origin(node["id"], block_label(node), node.get("what", "function")) for node in nodes)
         return (*self.around(paths), *own)
 
 

@@ -26,17 +26,17 @@ class Level:
     def __init__(self, stacks: Stacks, kinds: Kinds, name_of: Callable[[Var], str]):
         self.stacks, self.kinds, self.name_of = stacks, kinds, name_of
 
-    def items(self, eqns: Sequence[JaxprEqn]) -> list[Item]:
-        """The equations, by number, and the blocks they are in."""
-        items = runs_of(eqns, self.stacks)
-        return _Repeats(self, eqns).fold(items) if len(eqns) > 1 else items
+    def items(self, eqns: Sequence[JaxprEqn], backward: bool) -> list[Item]:
+        """The equations, by number, and the blocks they are in. `backward`: what holds them is part of a backward pass."""
+        items = runs_of(eqns, self.stacks, backward)
+        return _Repeats(self, eqns, backward).fold(items) if len(eqns) > 1 else items
 
 
-def runs_of(eqns: Sequence[JaxprEqn], stacks: Stacks) -> list[Item]:
+def runs_of(eqns: Sequence[JaxprEqn], stacks: Stacks, backward: bool) -> list[Item]:
     """The equations, by number, in the runs of calls and named scopes."""
     if len(eqns) < 2:
         return list(range(len(eqns)))
-    places = stacks.all(eqns)
+    places = stacks.all(eqns, backward)
     known = [place.stack for place in {id(p): p for p in places}.values() if place.stack]
     return trimmed(runs(places, shared_depth(known or [()])))
 
@@ -55,9 +55,9 @@ def _renamed(first: Sequence[Item], block: Sequence[Item]) -> dict[str, str]:
 class _Repeats:
     """Folds equal blocks one after the other into repeats, outer ones first."""
 
-    def __init__(self, level: Level, eqns: Sequence[JaxprEqn]):
+    def __init__(self, level: Level, eqns: Sequence[JaxprEqn], backward: bool):
         self.level, self.eqns = level, eqns
-        self.places = level.stacks.all(eqns)
+        self.places = level.stacks.all(eqns, backward)
         self.wiring = Wiring(eqns)
         self.kind = [level.kinds.of(eqn) for eqn in eqns]
         self.signs: dict[Block, int] = {}
