@@ -177,7 +177,8 @@ def _near(body: tuple[ast.stmt, ...], visit: Visit, runs: list[_Run]) -> tuple[i
     it; on the recorded values or on others like these, which begin with the same ties."""
     others = ties.other_digits((f.plain, f.edited) for f in runs)
     said, watch = ties.Comparisons(), Stopwatch()
-    with ties.noted(body, functions_of(body, visit.values), others, runs[0].plain.keys() - others, said) as tree:
+    functions, same = functions_of(body, visit.values), runs[0].plain.keys() - others
+    with ties.noted(body, functions, others, same, said, {**visit.values, **visit.after}) as tree:
         if tree is None:
             return None
         code = compile(tree, "<region>", "exec")

@@ -30,7 +30,9 @@ _WORDS: dict[type[ast.AST], str] = dict(
         strict=True,
     )
 )
+_COMPARED = frozenset("lt le gt ge eq ne peak".split())
 _STEPS = frozenset("int floor ceil trunc fix astype".split())
+_SUMS = frozenset("sum mean std var prod average dot".split())
 _PEAKS = frozenset("argmax argmin argsort".split())
 _KEEPING = frozenset("min max abs float len range".split())
 """Functions that give one of the numbers that they are given."""
@@ -44,11 +46,19 @@ class Comparisons:
     def __init__(self) -> None:
         self.near: tuple[int, str] | None = None
 
-    def __call__(self, word: str, a: object, b: object, line: int, text: str) -> object:
+    def __call__(self, word: str, a: object, b: object, line: int, text: str, picked: bool) -> object:
         if self.near is None and any(np.asarray(v).dtype.kind == "f" for v in (a, b)):
             with np.errstate(all="ignore"):
                 self._look(word, np.asarray(a, np.float64), np.asarray(b, np.float64), line, text)
+                if picked and self.near is None and word in _COMPARED:
+                    self._look_at_equal(word, np.asarray(a, np.float64), np.asarray(b, np.float64), line, text)
         return getattr(operator, word)(a, b) if hasattr(operator, word) else a
+
+    def _look_at_equal(self, word: str, x: np.ndarray, y: np.ndarray, line: int, text: str) -> None:
+        """Sums of what a mask picks, which are equal: compiled ones round as the picked places lie."""
+        x, y = (np.sort(x.ravel())[1:], np.sort(x.ravel())[:-1]) if word == "peak" else (x, y)
+        if np.any((x == y) & (x != np.round(x))):
+            self.near = line, f"{text} compares equal sums of what masks pick, which compiled code rounds otherwise"
 
     def _look(self, word: str, x: np.ndarray, y: np.ndarray, line: int, text: str) -> None:
         does = "compares numbers that are equal"
@@ -85,9 +95,11 @@ def noted(
     others: Collection[str],
     same: Collection[str],
     said: Comparisons,
+    values: Mapping[str, object],
 ) -> Iterator[ast.Module | None]:
     """The statements with calls in place of comparisons of numbers that rounding may have made, and the functions that they call likewise as long as
-    this lasts; None where there is none. `others` are names that had other digits in the compiled form, `same` those that had the same."""
+    this lasts; None where there is none. `others` are names that had other digits in the compiled form, `same` those that had the same;
+    `values` are those of names."""
     files = {f.__code__.co_filename for f in functions}
     trees = {name: ast.parse("".join(linecache.getlines(name))) for name in files}
     reached = {f.__code__.co_firstlineno for f in functions}
@@ -96,6 +108,7 @@ def noted(
     given = _Given(body, known, others, same)
     rounded = {id(n): given.rounded(n) for n in nodes}
     writer = _Compared(given.of_region(), rounded)
+    writer.picked = _summed([*body, *nodes], values)
     whole = ast.fix_missing_locations(ast.Module([writer.visit(copy.deepcopy(s)) for s in body], []))
     codes: dict[tuple[str, int, str], CodeType] = {}
     for name, tree in trees.items():
@@ -115,11 +128,51 @@ def noted(
             f.__globals__.pop(NAME, None)
 
 
+def _summed(nodes: Iterable[ast.AST], known: Mapping[str, object]) -> set[str]:
+    """The names of sums of what masks pick, and of what is made of such."""
+    inside = [n for node in nodes for n in ast.walk(node)]
+    bound = [(t, v) for n in inside if isinstance(n, ast.stmt) for v, t in _bindings(n, whole=True) if v is not None]
+    found: set[str] = set()
+    while new := {
+        root
+        for target, value in bound
+        if naming.loaded([value]) & found or any(_is_sum_of_picks(n, known) for n in ast.walk(value))
+        for root in naming.bound([target]) | {naming.root_of(target)}
+        if root and root not in found
+    }:
+        found |= new
+    return found
+
+
+def _is_sum_of_picks(node: ast.AST, known: Mapping[str, object]) -> bool:
+    match node:
+        case ast.Call(func=ast.Attribute(value=of, attr=word), args=args) if word in _SUMS:
+            return any(
+                isinstance(n, ast.Subscript) and _is_mask(n.slice, known) for p in [of, *args] for n in ast.walk(p)
+            )
+    return False
+
+
+def _is_mask(node: ast.expr, known: Mapping[str, object]) -> bool:
+    """Whether an index may be an array of truth values."""
+    match node:
+        case ast.Compare() | ast.UnaryOp(op=ast.Invert()) | ast.BinOp(op=ast.BitAnd() | ast.BitOr()):
+            return True
+        case ast.Tuple(elts=parts):
+            return any(_is_mask(p, known) for p in parts)
+        case ast.Name(id=name):
+            value = known.get(name)
+            return name not in known or (isinstance(value, np.ndarray) and value.dtype.kind == "b")
+    return False
+
+
 class _Compared(ast.NodeTransformer):
     """`names` are those that rounding may have made; None outside of functions. `of` has those of each function."""
 
     def __init__(self, names: Collection[str] | None, of: Mapping[int, Collection[str]]) -> None:
         self.names, self.of, self.found = names, of, False
+        self.picked: set[str] = set()
+        """Names of sums of what masks pick, and of what is made of such."""
         self.inside = ""
         """Words for the function that is looked at: its lines are those of the cell that defines it."""
 
@@ -139,7 +192,7 @@ class _Compared(ast.NodeTransformer):
             self.names, self.inside = outer
 
     def _reads(self, node: ast.AST) -> bool:
-        return self.names is not None and not naming.loaded([node]).isdisjoint(self.names)
+        return self.names is not None and not naming.loaded([node]).isdisjoint({*self.names} | self.picked)
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
         if len(node.ops) > 1 or type(node.ops[0]) not in _WORDS or not self._reads(node):
@@ -169,7 +222,8 @@ class _Compared(ast.NodeTransformer):
 
     def _noted(self, word: str, node: ast.expr, *parts: ast.expr) -> ast.expr:
         text = f"`{ast.unparse(node)}`{self.inside}"
-        self.found, where = True, [ast.Constant(0 if self.inside else node.lineno), ast.Constant(text)]
+        picked = ast.Constant(bool(naming.loaded([node]) & self.picked))
+        self.found, where = True, [ast.Constant(0 if self.inside else node.lineno), ast.Constant(text), picked]
         inner = [self.visit(p) for p in parts]
         given = [ast.Constant(word), *inner, *([ast.Constant(1.0)] if len(inner) < 2 else []), *where]
         return ast.copy_location(ast.Call(ast.Name(NAME, ast.Load()), given, []), node)
@@ -251,17 +305,17 @@ class _Given:
         return False
 
 
-def _bindings(s: ast.stmt) -> Iterator[tuple[ast.expr | None, ast.expr]]:
-    """What a statement binds, and to what; None for what is not one expression."""
+def _bindings(s: ast.stmt, whole: bool = False) -> Iterator[tuple[ast.expr | None, ast.expr]]:
+    """What a statement binds, and to what; None for what is not one expression, unless the `whole` value that goes into it is asked for."""
     match s:
         case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)) if len(targets) == len(values):
             yield from zip(values, targets, strict=True)
         case ast.Assign(targets=targets, value=value):
-            yield from ((value if isinstance(t, ast.Name) else None, t) for t in targets)
-        case ast.AugAssign(target=target, op=ast.Add() | ast.Sub(), value=value):
+            yield from ((value if whole or isinstance(t, ast.Name) else None, t) for t in targets)
+        case ast.AugAssign(target=target, op=op, value=value) if whole or isinstance(op, ast.Add | ast.Sub):
             yield value, target
         case ast.For(target=target, iter=value):
-            yield value if isinstance(target, ast.Name) else None, target
+            yield value if whole or isinstance(target, ast.Name) else None, target
         case _:
             yield from ((None, t) for t in naming.targets_of(s))
 

@@ -62,17 +62,25 @@ LESS, SAME = 0.1 + 0.2, 0.3
         ("r = np.argmax(A)", "A", "`np.argmax(A)` picks"),
         ("r = A.argmax()", "A", "`A.argmax()` picks"),
         ("r = A[:1].argmax()", "A", ""),
+        ("s = W[m].sum()\nr = s > W[1]", "", "`s > W[1]` compares equal sums"),
+        ("s = W[W > 0.3].sum()\nr = s > 0.1", "", ""),
+        ("s = W[1:].sum()\nr = s > 0.1", "", ""),
+        ("s = (10 * W)[m].sum()\nr = s == 1", "", ""),
+        ("k = np.argmax([W[m].sum(), W[~m].sum()])", "W", ""),
     ],
 )
 def test_ties_are_found_where_rounding_may_have_made_the_numbers(text: str, others: str, near: str) -> None:
     lines: list[str] = [*FUNCTIONS.splitlines(keepends=True)]
     linecache.cache["<cell 1>"] = (len(FUNCTIONS), None, lines, "<cell 1>")
     names: dict[str, object] = {"np": np, "__name__": "__main__", "x": LESS, "y": SAME, "A": np.array([LESS, SAME])}
+    names |= {"W": np.array([0.1, 0.1]), "m": np.array([True, False])}
     exec(compile(FUNCTIONS, "<cell 1>", "exec"), names)
     exec("clock = Clock()", names)
     before = {n: f.__code__ for n, f in names.items() if callable(f) and hasattr(f, "__code__")}
     body, said = ast.parse(text).body, ties.Comparisons()
-    with ties.noted(body, functions_of(body, names), others.split(), {"x", "y", "A"} - {*others.split()}, said) as tree:
+    with ties.noted(
+        body, functions_of(body, names), others.split(), {"x", "y", "A"} - {*others.split()}, said, names
+    ) as tree:
         if tree is not None:
             exec(compile(tree, "<region>", "exec"), {**names, ties.NAME: said})
     assert (said.near or (0, ""))[1].startswith(near or "-") == bool(near), said.near
