@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import copy
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +12,7 @@ import numpy as np
 from . import naming
 from .answers import CannotCompile
 from .homes import is_number
+from .parts import Renamed, placed_at
 
 
 if TYPE_CHECKING:
@@ -225,6 +228,18 @@ class Loop:
             return []
         self.earlier = self.w.fresh("earlier")
         return [f"{self.earlier}_{n} = {n}" for n in self.ends]
+
+
+def with_own_targets(s: ast.For, fresh: Callable[[str], str]) -> ast.For:
+    """The loop with names of its own for what it goes through, where its turns bind the names anew: they keep what was bound last."""
+    names = {n: fresh(f"given_{n}") for n in sorted(naming.bound([s.target]) & naming.bound(s.body))}
+    if not names:
+        return s
+    new = copy.copy(s)
+    new.target = Renamed(names).visit(copy.deepcopy(s.target))
+    bind = [ast.Assign([ast.Name(n, ast.Store())], ast.Name(of, ast.Load())) for n, of in names.items()]
+    new.body = [*(placed_at(b, s) for b in bind), *s.body]
+    return new
 
 
 def _made_inside(body: naming.Statements, early: set[str]) -> set[str]:

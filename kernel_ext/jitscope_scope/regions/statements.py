@@ -16,7 +16,7 @@ from .expressions import MISSING, Expressions, difference
 from .functions import Functions
 from .homes import Home
 from .in_place import GatheredStore
-from .loops import Loop, indent
+from .loops import Loop, indent, with_own_targets
 from .merging import merged
 from .returns import RETURNED
 
@@ -209,7 +209,7 @@ class Statements:
         parts = parts_of(s.value)
         turn = naming.in_a_row(self.turn)
         if s not in turn:  # under a branch of the turn
-            turn = [s if isinstance(t, ast.If) and s in naming.statements([t]) else t for t in self.turn]
+            turn = [s if isinstance(t, ast.If) and s in naming.statements([t]) else t for t in turn]
         if s not in turn or not all(isinstance(p, ast.Name) for p in parts) or len(roots) != len(targets):
             return False
         k, stored = turn.index(s), naming.stored_into(self.turn)
@@ -504,7 +504,7 @@ class Statements:
             raise CannotCompile(s.lineno, "object", "the loop has an `else`")
         if (named := named_turns.spelled_out(s, self)) is not None:
             return named_turns.one_by_one(self, named, live, guard)
-        first: list[str] = []
+        s, first = with_own_targets(s, self.fresh), list[str]()
         head, length = self._counted(s, first)
         return [*first, *self.loop(s, live, guard).counted(head, length)]
 

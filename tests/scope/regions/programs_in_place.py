@@ -269,4 +269,28 @@ x = rng.random(8)
 ---
 for k in range(30):
     x = x + 0.1 * near(x)
+=== a copy that is handed over under a branch, after what goes on with the next turn
+tour = np.arange(6); D = rng.random(6); moves = rng.integers(0, 6, size=(30, 2)); us = rng.random(30) - 0.4; length = 3.0
+---
+for (i, j), u in zip(moves, us):
+    i, j = max(i, j), min(i, j)
+    if i == j:
+        continue
+    new = tour.copy()
+    new[i], new[j] = tour[j], tour[i]
+    cost = (D * new).sum()
+    if cost < length or u < 0.3:
+        tour, length = new, cost
+=== what a loop goes through, bound anew in its turns
+x = rng.normal(size=12); s = 0.0
+---
+for k in range(4):
+    for v in x:
+        v *= 0.5
+        if v < 0:
+            v = -v
+        s = 0.5 * s + v
+    for i in range(12):
+        i = (5 * i + 1) % 12
+        s = s + x[i] * i
 """)
