@@ -39,7 +39,11 @@ def _kind(value: Any) -> str:
     name = type(value).__name__
     if hasattr(value, "dtype") and hasattr(value, "ndim"):
         return f"{name} {value.dtype} {value.ndim}"
-    return f"{name} of {type(value[0]).__name__}" if type(value) in (list, tuple) and value else name
+    if type(value) not in (list, tuple) or not value:
+        return name
+    same = {(v.dtype, v.shape) for v in value if hasattr(v, "dtype")} if hasattr(value[0], "dtype") else ()
+    alike = f" {' '.join(map(str, *same))}" if len(same) == 1 else ""
+    return f"{name} of {type(value[0]).__name__}{alike}"
 
 
 def sizes(*values: Any) -> tuple[Any, ...]:

@@ -76,7 +76,10 @@ def without_draws(body: naming.Statements, visit: Visit, definitions: Definition
     whole, visit, inlined = with_effects(body, visit, definitions, draws)
     drawn = drawn_before(whole, visit)
     found = stand_ins(drawn.body, drawn.visit, definitions)
-    before, after = (*drawn.before, *found.before), (*found.after, *drawn.after)
+    own = sorted(naming.bound(whole) - naming.bound(body) - visit.values.keys() - visit.after.keys())
+    made = (f"{' = '.join(own)} = None",) if own else ()  # the statements bind these where they stay Python's
+    gone = (f"del {', '.join(own)}",) if own else ()
+    before, after = (*made, *drawn.before, *found.before), (*found.after, *drawn.after, *gone)
     return replace(found, before=before, after=after, draws=drawn.draws, inlined=inlined)
 
 
@@ -145,7 +148,8 @@ class _Draws:
 
     def loop(self, loop: ast.For, around: list[tuple[str, str]]) -> None:
         """A loop that draws in its turns; `around` are the turn's number and how many there are of each loop around it."""
-        if loop.orelse or naming.leaves(loop.body) or naming.has(ast.Continue, [loop]):
+        first = next((k for k, s in enumerate(loop.body) if naming.leaves([s])), len(loop.body))
+        if loop.orelse or naming.breaks(loop.body) or any(map(self.any, loop.body[first:])):
             raise _NotBefore
         source = loop.iter
         if self.any(source) or not self._known(source) or naming.loaded([source]) & self.counts.keys():

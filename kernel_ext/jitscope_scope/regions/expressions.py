@@ -14,7 +14,9 @@ from . import memberships, words
 from .answers import CannotCompile
 from .array_arguments import arrays_of, is_table
 from .homes import Home
+from .named_turns import MOST as FEW
 from .naming import has, loaded, names, root_of
+from .parts import Renamed, placed_at
 
 
 MISSING = object()
@@ -462,7 +464,30 @@ class Expressions(ast.NodeTransformer):
     def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.expr:
         raise CannotCompile(node.lineno, "object", "a generator is made")
 
+    def _row_by_row(self, node: ast.ListComp) -> None:
+        """Takes the few elements of an array by their places, which are known while tracing: `[x[s:s + 5] for s in starts]`."""
+        for part in node.generators:
+            match part:
+                case ast.comprehension(target=ast.Name(id=one) as target, iter=ast.Name(id=name)) if (
+                    name not in self.local
+                ):
+                    found = self.values.get(name, self.after.get(name))
+                    if (
+                        not isinstance(found, np.ndarray)
+                        or not found.ndim
+                        or len(found) > FEW
+                        or not self.moves(part.iter)
+                    ):
+                        continue
+                    place = f"place_of_{one}"
+                    element = ast.parse(f"{name}[{place}]", mode="eval").body
+                    node.elt = Renamed({one: element}).visit(node.elt)
+                    part.ifs = [Renamed({one: element}).visit(test) for test in part.ifs]
+                    target.id = place
+                    part.iter = placed_at(ast.parse(f"range(len({name}))", mode="eval").body, part.iter)
+
     def visit_ListComp(self, node: ast.ListComp) -> ast.expr:
+        self._row_by_row(node)
         if any(map(self.moves, (g.iter for g in node.generators))):
             raise CannotCompile(node.lineno, "value read by Python", "a list is made of an array's values")
         hidden = names(g.target for g in node.generators)

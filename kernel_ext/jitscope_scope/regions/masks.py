@@ -16,7 +16,7 @@ from . import naming
 from .expressions import difference
 from .parts import placed_at
 from .picked_names import bound_once, held, kept
-from .picks import MaskedExpression, Side, crossed, is_all, is_none, loaded, part_of, zeroed
+from .picks import MaskedExpression, Side, crossed, is_all, is_none, loaded, of_rows, part_of, zeroed
 from .sizes import Parts
 
 
@@ -195,6 +195,9 @@ class Masks(ast.NodeTransformer):
             return MaskedExpression(loaded(array), back, 0, f"{ast.unparse(indices[0])} of {found.shape[0]}", line=line)
         indices = [*indices, *(ast.Slice() for _ in range(found.ndim - len(indices)))]
         places = [k for k, p in enumerate(indices) if isinstance(p, ast.Slice)]
+        if isinstance(indices[0], ast.List) and all(self.axes(r) == 0 for r in indices[0].elts):
+            across = self.parts.mask(indices[1], array.id, 1) if len(indices) == 2 else None
+            return None if across is None else of_rows(array, indices, across, found.shape[1])
         if any(self.axes(p) != 0 for k, p in enumerate(indices) if k not in places):
             return None
         each = [None if is_all(indices[k]) else self.parts.mask(indices[k], array.id, k) for k in places]
@@ -231,8 +234,8 @@ class Masks(ast.NodeTransformer):
             case ast.Call(func=ast.Attribute(value=inner, attr="copy"), args=[], keywords=[]):
                 one = self.picked(inner)
                 return None if one is None else replace(one, copied=True)
-            case ast.Subscript(value=ast.Name(id=name), slice=ast.Tuple(elts=[first, *rest])) if name in self.wholes:
-                return self._columns(self.wholes[name], first, rest)
+            case ast.Subscript(value=of, slice=ast.Tuple(elts=[first, *rest])) if (one := self.picked(of)) is not None:
+                return self._columns(one, first, rest)
             case ast.BinOp(left=a, op=ast.MatMult(), right=b):
                 return self._combined(a, b)
             case ast.Call(func=ast.Attribute(attr="dot", value=ast.Name()), args=[a, b], keywords=[]):
@@ -283,12 +286,19 @@ class Masks(ast.NodeTransformer):
             mask is None
             or not is_all(first)
             or len(rest) != one.rows
-            or not all(is_all(p) or isinstance(p, ast.List) for p in rest)
+            or not all(is_all(p) or self._is_row_of_places(p) for p in rest)
+            or sum(map(self._is_row_of_places, rest)) > 1
         ):
             return None
         index = ast.Tuple([*(ast.Slice() for _ in range(mask)), *rest], ast.Load())
         whole = ast.copy_location(ast.Subscript(one.whole, index, ast.Load()), first)
-        return replace(one, whole=whole, copied=any(isinstance(p, ast.List) for p in rest))
+        return replace(one, whole=whole, copied=any(map(self._is_row_of_places, rest)))
+
+    def _is_row_of_places(self, node: ast.expr) -> bool:
+        """Whether a part of an index is a row of whole numbers."""
+        found = self.known.get(node.id) if isinstance(node, ast.Name) else None
+        known = isinstance(found, np.ndarray) and found.ndim == 1 and found.dtype.kind == "i"
+        return known or isinstance(node, ast.List)
 
     def _combined(self, a: ast.expr, b: ast.expr) -> MaskedExpression | None:
         """The product of a picked row and the part of a matrix that begins where it does, or of the matrix and a column: a part again."""

@@ -1,4 +1,4 @@
-"""Python's lists and tuples of numbers, and rectangles of such (`table[i][j]`), that a region takes elements of, gives to NumPy's functions and
+"""Python's lists and tuples of numbers, rectangles of such (`table[i][j]`), and lists of arrays of one kind and size that a region takes elements of, gives to NumPy's functions and
 stores into: they go in as arrays, and what was stored is put back into the lists."""
 
 from __future__ import annotations
@@ -28,6 +28,11 @@ def number_lists(body: naming.Statements, visit: Visit, definitions: Definitions
     names = {n for statements, own in scopes for n in naming.loaded(statements) - own} | stored
     found = {n: axes for n in names - naming.bound(body) if (axes := _axes(visit.values.get(n)))}
     found = {n: axes for n, axes in found.items() if n not in stored or _stays(n, axes, visit)}
+    changed = stored | {n for s in body for n in naming.augmented(s)}
+    for n in [n for n in found if isinstance(visit.values[n][0], np.ndarray)]:  # type: ignore[index]
+        named = naming.loop_targets(body, lambda loop, n=n: n in naming.loaded([loop.iter]))
+        if named & changed or _is_named(visit.live[n], changed, visit):  # type: ignore[arg-type]
+            del found[n]
     known = {n: v for n, v in visit.values.items() if n not in visit.after or type(visit.after[n]) is type(v)}
     known = {**{n: v for n, v in visit.after.items() if n not in visit.values}, **known}
     uses, good = list[str](), list[str]()
@@ -38,6 +43,23 @@ def number_lists(body: naming.Statements, visit: Visit, definitions: Definitions
             uses += [part.id] if isinstance(part, ast.Name) and part.id not in own else []
             good += [*_taken(part, outer), *_computed_with(part, outer, around)]
     return {n: axes for n, axes in found.items() if good.count(n) == uses.count(n)}
+
+
+def _is_named(arrays: list[np.ndarray], changed: set[str], visit: Visit) -> bool:
+    """Whether one of these arrays is what a changed name stands for, or gets another name, or a place in another list, in the region."""
+    own = {id(v) for v in arrays} | {id(v.base) for v in arrays if v.base is not None}
+    before = {id(v) for v in visit.live.values()} | {id(v) for v in _inside(visit.values, visit.live, arrays)}
+    others = [v for n, v in visit.live.items() if n in changed | visit.changed]
+    others += [v for v in [*visit.ends.values(), *_inside(visit.ends, visit.ends, arrays)] if id(v) not in before]
+    return any(isinstance(v, np.ndarray) and (id(v) in own or id(v.base) in own) for v in others)
+
+
+def _inside(sizes: Mapping[str, object], lists: Mapping[str, object], but: list[np.ndarray]) -> Iterator[object]:
+    """What is in lists and tuples, as far as they go that are named likewise among `sizes`."""
+    for n, v in lists.items():
+        size = sizes.get(n)
+        if isinstance(v, (list, tuple)) and isinstance(size, (list, tuple)) and v is not but:
+            yield from v[: len(size)]
 
 
 def _called(
@@ -56,9 +78,12 @@ def _called(
 
 
 def _axes(value: object) -> int:
-    """1 for a list or a tuple of numbers of one kind, or of whole and floating ones, 2 for lists of such of one length; else 0."""
+    """1 for a list or a tuple of numbers of one kind, or of whole and floating ones, and for a list of arrays, 2 for lists of such of one length; else 0."""
     if not isinstance(value, (list, tuple)) or type(value) not in _KINDS or not value or words.is_static(value):
         return 0
+    if isinstance(first := value[0], np.ndarray):
+        alike = all(isinstance(v, np.ndarray) and v.shape == first.shape and v.dtype == first.dtype for v in value)
+        return int(type(value) is list and alike and first.ndim > 0 and first.dtype.kind in "biufc")
     rows = value if all(type(row) in _KINDS for row in value) else None
     flat = [v for row in rows for v in row] if rows else value
     kinds = {type(v) for v in flat}
@@ -74,6 +99,8 @@ def _axes(value: object) -> int:
 def _stays(name: str, axes: int, visit: Visit) -> bool:
     """Whether a list that is stored into is of the same kind and size afterwards, and there is no other way to it or to its rows."""
     before, after, live = visit.values[name], visit.after.get(name), visit.live[name]
+    if isinstance(before[0], np.ndarray):  # type: ignore[index]
+        return False
     kinds = {type(v) for v in np.ravel(np.array(before, object))}
     if len(kinds) > 1 or kinds & {np.float64, np.int64}:
         return False
@@ -96,8 +123,8 @@ def _taken(node: ast.AST, found: Mapping[str, int]) -> list[str]:
             return [name] if good and not isinstance(second, (ast.Slice, ast.Tuple)) else []
         case ast.Subscript(value=ast.Name(id=name), slice=at) if not isinstance(at, (ast.Slice, ast.Tuple)):
             return [name] if found.get(name) == 1 else []
-        case ast.For(iter=ast.Name(id=name)):
-            return [name] if found.get(name) == 1 else []
+        case ast.For(target=target, iter=ast.Name(id=name)):
+            return [name] if found.get(name) == (2 if isinstance(target, ast.Tuple) else 1) else []
         case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=name) | ast.Subscript(value=ast.Name(id=name))]):
             return (
                 [name]
@@ -113,6 +140,7 @@ def _taken(node: ast.AST, found: Mapping[str, int]) -> list[str]:
 def _computed_with(node: ast.AST, found: Mapping[str, int], around: Mapping[str, object]) -> list[str]:
     """The lists that NumPy makes arrays of in a call, or in an operation with an array."""
     pairs: list[tuple[ast.expr, ast.expr]] = []
+    indices: list[ast.expr] = []
     compared = ast.Lt | ast.LtE | ast.Gt | ast.GtE | ast.Eq | ast.NotEq
     match node:
         case ast.Call():
@@ -123,7 +151,23 @@ def _computed_with(node: ast.AST, found: Mapping[str, int], around: Mapping[str,
             pairs = [(a, b), (b, a)]
         case ast.AugAssign(target=a, value=b):
             pairs = [(b, a)]
-    return [a.id for a, b in pairs if isinstance(a, ast.Name) and a.id in found and _is_array(b, around)]
+        case ast.Subscript(value=of, slice=at) if _is_array(_indexed(of), around):
+            indices = [p for p in (at.elts if isinstance(at, ast.Tuple) else [at]) if isinstance(p, ast.Name)]
+    whole = [p.id for p in indices if isinstance(p, ast.Name) and found.get(p.id) == 1 and _are_places(p, around)]
+    return whole + [a.id for a, b in pairs if isinstance(a, ast.Name) and a.id in found and _is_array(b, around)]
+
+
+def _indexed(node: ast.expr) -> ast.expr:
+    """What parts are taken of: one of an array with axes is an array, or a number, which has no parts."""
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return node
+
+
+def _are_places(node: ast.Name, around: Mapping[str, object]) -> bool:
+    """Whether a list is one of whole numbers, which picks places of an array: a tuple stands for one place, truth values are a mask."""
+    value = around.get(node.id)
+    return type(value) is list and all(type(v) is int for v in value)
 
 
 def _is_array(node: ast.expr, around: Mapping[str, object]) -> bool:

@@ -121,8 +121,10 @@ class _Ending:
         gone = sorted(
             n for n in first.keys() | self.places.keys() if n not in self.visit.values and n not in self.visit.after
         )
-        after = [*self.lines, *([f"del {', '.join(gone)}"] if gone else [])]
-        before = [f"{n} = {t}" for n, t in first.items()]
+        known = self.visit.values.keys() | self.visit.after.keys()
+        own = sorted(self.bound - known - first.keys() - {*gone})  # the statements bind these where they stay Python's
+        after = [*self.lines, *([f"del {', '.join([*gone, *own])}"] if gone or own else [])]
+        before = [*(f"{n} = {t}" for n, t in first.items()), *([f"{' = '.join(own)} = None"] if own else [])]
         stood = StandIns(tuple(self.body), self._seen(roots, first), tuple(before), tuple(after))
         tests = [*self.roots.tests_of_boxes(), *self.roots.tests.values(), *self._pinned()]
         values: dict[str, object] = {

@@ -91,7 +91,7 @@ class EditText:
         """The edit that asks whether what is read is of the types that were seen."""
         ours = free_name(OURS, visit, COMPILED)
         given = [n for n in self.reads if n in visit.values and not n.startswith("region_")]
-        given = [n for n in given if n in visit.own or is_number(visit.values[n])]
+        given = [n for n in given if n in visit.own or is_number(visit.values[n]) or type(visit.values[n]) is list]
         asked = f"{ours}.kinds({', '.join(given)}) == {kinds(*(visit.values[n] for n in given))!r}"
         return replace(self._with(ours, bool(given)), kinds=(*self.kinds, *([asked] if given else [])))
 

@@ -76,6 +76,15 @@ def zeroed(one: MaskedExpression) -> ast.expr:
     return ast.copy_location(ast.IfExp(copy.deepcopy(one.mask), one.whole, ast.Constant(0)), one.whole)
 
 
+def of_rows(array: ast.Name, indices: list[ast.expr], mask: ast.expr, size: int) -> MaskedExpression:
+    """A part along the second axis, which has a size, of rows that are written there: `A[[i, k], k:]`."""
+    rows, part = indices
+    whole = ast.Subscript(loaded(array), ast.Tuple([rows, ast.Slice()], ast.Load()), ast.Load())
+    spread = ast.Subscript(mask, ast.Tuple([ast.Constant(None), ast.Slice()], ast.Load()), ast.Load())
+    key = f"{len(rows.elts)} by {ast.unparse(part)} of {size}"  # type: ignore[attr-defined]
+    return MaskedExpression(whole, spread, 0, key, copied=True)
+
+
 def part_of(product: ast.expr, side: Side, at: ast.expr) -> MaskedExpression | None:
     """A row or column of which a side's part is picked."""
     if side.mask is None:

@@ -13,7 +13,7 @@ from . import growing, naming, paths
 from .answers import CannotCompile
 from .functions import Definitions
 from .homes import is_number
-from .parts import EditText, ReadByName, placed_at, visited
+from .parts import EditText, PairSplitter, ReadByName, placed_at, visited
 from .structures import fields_of
 from .watching import Visit
 
@@ -38,18 +38,23 @@ class StandIns:
     """Rows of random numbers that are drawn before: of which generator, and for which line."""
     inlined: frozenset[str] = frozenset()
     """Names of functions whose statements stand in the place of their calls."""
+    parts: Mapping[str, str] = field(default_factory=dict)
+    """Names of parts, and the names of the tuples that they are of."""
+    tests: tuple[str, ...] = ()
+    """What has to be true before."""
 
-    def whole(self, edit: EditText) -> EditText:
-        """The edit with what stands before and after it."""
-        drawn = {n: of for n, (of, _) in self.draws.items()}
+    def whole(self, edit: EditText, body: naming.Statements) -> EditText:
+        """The edit with what stands before and after it, and with the statements as they are where something is not as it was."""
+        drawn = {**self.parts, **{n: of for n, (of, _) in self.draws.items()}}
         reads = tuple(sorted({drawn.get(n, n) for n in edit.reads}))
-        return replace(
+        whole = replace(
             edit,
             call=(*self.before, *edit.call, *self.after),
             reads=reads,
             draws=tuple(k for _, k in self.draws.values()),
             inlined=edit.inlined | self.inlined,
         )
+        return whole.guarded(self.tests, body)
 
     def of_calls(self, reason: CannotCompile, definitions: Definitions) -> CannotCompile:
         """The reason, with the function whose statements it is of."""
@@ -142,6 +147,7 @@ def _dicts(found: StandIns) -> StandIns:
     own, changing = naming.bound([loop.target]), naming.bound(found.body) | naming.stored_into(found.body)
     used = [n.id for n in ast.walk(loop) if isinstance(n, ast.Name)]
     lists: dict[str, list[object]] = {}
+    ends: dict[str, object] = {}
     turn: list[ast.stmt] = []
     after: list[str] = []
     for s in copy.deepcopy(loop.body):
@@ -158,11 +164,12 @@ def _dicts(found: StandIns) -> StandIns:
                 try:
                     seen = eval(keys, dict(visit.values))
                     values = [kept[k] for k in seen]
+                    given = [visit.ends[name][k] for k in seen]  # type: ignore[index]
                 except Exception:
                     return found
                 if len({*seen}) < len(seen):
                     return found
-                lists[name] = values
+                lists[name], ends[f"values_of_{name}"] = values, given
                 after.append(f"{name}.update(zip({keys}, values_of_{name}))")
                 append = ast.parse(f"values_of_{name}.append(0)").body[0]
                 append.value.args = [s.value]  # type: ignore[attr-defined]
@@ -174,7 +181,7 @@ def _dicts(found: StandIns) -> StandIns:
     new = copy.copy(loop)
     new.body = turn
     empty: dict[str, object] = {n: [] for n in names}
-    visit = _in_place_of(visit, lists, empty, empty, dict(zip(names, lists.values(), strict=True)), empty)
+    visit = _in_place_of(visit, lists, empty, empty, dict(zip(names, lists.values(), strict=True)), ends)
     before = (*found.before, *(f"{n} = []" for n in names))
     return StandIns((new,), visit, before, (*after, f"del {', '.join(names)}", *found.after))
 
@@ -213,13 +220,13 @@ def _tuples(found: StandIns) -> StandIns:
         return found
     visit, names = found.visit, {n: [f"part_{k}_of_{n}" for k in range(size)] for n, size in sizes.items()}
     parts = [p for many in names.values() for p in many]
-    after = {
-        p: [t[k] for t in visit.after[n][len(visit.values[n]) :]]  # type: ignore[index, arg-type]
+    taken = lambda given: {
+        p: [t[k] for t in given[n][len(visit.values[n]) :]]  # type: ignore[arg-type]
         for n, many in names.items()
         for k, p in enumerate(many)
     }
     empty: dict[str, object] = {p: [] for p in parts}
-    visit = _in_place_of(visit, names, empty, empty, after, empty)
+    visit = _in_place_of(visit, names, empty, empty, taken(visit.after), taken(visit.ends))
     bind = tuple(f"{p} = []" for p in parts)
     kinds = {n: type(found.visit.after[n][-1]) for n in names}  # type: ignore[index]
     rows = {n: f"zip({', '.join(many)})" for n, many in names.items()}
@@ -243,8 +250,9 @@ def _parts_of(item: ast.expr, visit: Visit) -> list[ast.expr] | None:
 
 
 def _states(found: StandIns) -> StandIns:
-    """Tuples of numbers and arrays that are bound anew (`state = step(state)`), each part under a name of its own."""
-    visit, nodes = found.visit, [n for s in found.body for n in ast.walk(s)]
+    """Tuples of numbers and arrays that are bound anew (`state = step(state)`, `best, where = x[i], (i, j)`), each part under a name of its own."""
+    visit = found.visit
+    nodes = [n for s in visited(PairSplitter(ast.Tuple, any), found.body) for n in ast.walk(s)]
     stored = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     plain = {
         t.id
@@ -253,27 +261,34 @@ def _states(found: StandIns) -> StandIns:
         for t in n.targets
         if isinstance(t, ast.Name)
     }
-    names = {n: [f"part_{k}_of_{n}" for k in range(len(v))] for n in sorted(stored & plain) if (v := _state(n, visit))}
+    made = naming.bound_for_certain(found.body) - naming.read_first(found.body) - visit.values.keys()
+    sizes = {n: size for n in sorted(stored & plain) if (size := _size_of_state(n, visit, n in made))}
+    names = {n: [f"part_{k}_of_{n}" for k in range(size)] for n, size in sizes.items()}
     if not names:
         return found
     values, live, after, ends = dict(visit.values), dict(visit.live), dict(visit.after), dict(visit.ends)
     for n, parts in names.items():
         for given in (values, live, after, ends):
-            given |= dict(zip(parts, given.pop(n), strict=True))  # type: ignore[arg-type]
+            given |= dict(zip(parts, given.pop(n), strict=True)) if n in given else {}  # type: ignore[call-overload]
     visit = replace(visit, values=values, live=live, after=after, ends=ends)
-    new = tuple(_TupleSplitter(names).visit(copy.deepcopy(s)) for s in found.body)
-    apart = tuple(f"{', '.join(parts)}, = {n}" for n, parts in names.items())
+    new = tuple(_TupleSplitter(names).visit(s) for s in visited(PairSplitter(ast.Tuple, any), found.body))
+    apart = tuple(f"{', '.join(parts)}, = {n}" for n, parts in names.items() if n not in made)
     whole = tuple(f"{n} = ({', '.join(parts)},)" for n, parts in names.items())
     gone = f"del {', '.join(p for parts in names.values() for p in parts)}"
-    return StandIns(new, visit, (*found.before, *apart), (*whole, gone, *found.after))
+    tests = tuple(f"type({n}) is tuple and len({n}) == {sizes[n]}" for n in names if n not in made)
+    stands = replace(
+        found, body=new, visit=visit, parts={p: n for n, parts in names.items() for p in parts}, tests=tests
+    )
+    return replace(stands, before=(*found.before, *apart), after=(*whole, gone, *found.after))
 
 
-def _state(name: str, visit: Visit) -> tuple[object, ...] | None:
-    """The tuple that a name stands for before and after, if its parts are numbers and arrays."""
-    seen = [given.get(name) for given in (visit.values, visit.live, visit.after, visit.ends)]
+def _size_of_state(name: str, visit: Visit, made: bool) -> int:
+    """How many numbers and arrays the tuple has that a name stands for before, unless the region makes it, and after; 0 where it is none."""
+    givens = (visit.after, visit.ends) if made else (visit.values, visit.live, visit.after, visit.ends)
+    seen = [given.get(name) for given in givens]
     if not all(type(v) is tuple and v and all(map(is_number, v)) and len(v) == len(seen[0]) for v in seen):  # type: ignore[arg-type]
-        return None
-    return seen[0]  # type: ignore[return-value]
+        return 0
+    return len(seen[0])  # type: ignore[arg-type]
 
 
 class _TupleSplitter(ast.NodeTransformer):

@@ -61,7 +61,7 @@ def written(body: naming.Statements, visit: Visit, live: set[str], name: str, de
         )
     except CannotCompile as reason:
         raise found.of_calls(reason, definitions) from None
-    return found.whole(edit)
+    return found.whole(edit, body)
 
 
 def written_by_turns(
@@ -83,7 +83,7 @@ def written_by_turns(
     edit = _translated(found.body, found.visit, live, name, home, definitions, (loop.lineno, frozenset(static)))
     edit = edit.of_same_sizes(found.visit).of_same_kinds(found.visit)
     edit = edit.under_tests(found.body)
-    return found.whole(edit)
+    return found.whole(edit, body)
 
 
 def written_apart(
@@ -145,7 +145,7 @@ def written_mixed(
             raise
 
     edit = write(found.body, found.visit, live)
-    return found.whole(edit)
+    return found.whole(edit, body)
 
 
 def _written(

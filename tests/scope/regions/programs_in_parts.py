@@ -488,4 +488,26 @@ shape = [3, 2]; x = rng.random((3, 2))
 ---
 for t in range(6):
     x = x * 0.5 + np.ones(shape)
+=== rows that change places, parts of them that move, in elimination with pivots
+A = rng.normal(size=(6, 6)); L = np.eye(6); P = np.eye(6)
+---
+for k in range(5):
+    i = np.argmax(np.abs(A[k:, k])) + k
+    if i != k:
+        A[[k, i], k:] = A[[i, k], k:]
+        L[[k, i], :k] = L[[i, k], :k]
+        P[[k, i]] = P[[i, k]]
+    for j in range(k + 1, 6):
+        L[j, k] = A[j, k] / A[k, k]
+        A[j, k:] -= L[j, k] * A[k, k:]
+=== the best and where, in a tuple, and a tuple that the stretch makes
+D = rng.normal(size=(7, 6)); where = (0, 0); best = -9.0; last = (1.0, 2)
+---
+top, spot = 0.0, (0, 1)
+for i in range(7):
+    for j in range(6):
+        if D[i, j] > best:
+            best, where = D[i, j], (i, j)
+    last = (last[1] * 0.5, i)
+total = D[where] + D[spot] + last[0]
 """)

@@ -160,4 +160,25 @@ for k in range(15):
     x = 0.9 * x + 0.1 * slope(x)
     if k % 3 == 0:
         x = x + f(0.5 * x)
+=== draws before a turn goes on with the next, and windows that begin where they say
+x = rng.normal(size=30); best = 0.0; means = np.zeros(12)
+---
+for b in range(12):
+    pick = rng.choice(30, size=2, replace=False)
+    starts = rng.integers(0, 25, size=4)
+    means[b] = np.concatenate([x[s:s + 5] for s in starts]).mean()
+    if abs(x[pick[0]] - x[pick[1]]) < 0.3:
+        continue
+    best = max(best, x[pick[1]])
+=== draws of a function with names of its own, a number that becomes NumPy's
+def step(s, x):
+    u = rng.normal(size=3)
+    w = 0.5 * s
+    for v in x:
+        w = w + v * u[0]
+    return w
+s = 0.5; x = rng.normal(size=9)
+---
+for k in range(5):
+    s = step(s, x) + 0.1
 """)

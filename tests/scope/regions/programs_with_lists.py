@@ -390,4 +390,35 @@ for k in range(30):
     alive.append(int(b.sum()))
     if alive[-1] == 0:
         break
+=== columns that a list of whole numbers picks, of what a mask picks and of all, rows stored into
+F = rng.random((4, 5, 3)); wall = np.zeros((4, 5), bool); wall[0] = True; back = [0, 2, 1]; x = rng.normal(size=(6, 5)); order = [3, 1, 0, 2, -1]; rows = [5, 4, 3]; total = np.zeros(5)
+---
+for it in range(12):
+    F = np.roll(F, 1, axis=1)
+    kept = F[wall, :][:, back]
+    F = 0.9 * F + 0.1 * F.mean(axis=2)[:, :, None]
+    F[wall, :] = kept
+    x = 0.9 * x[:, order] + 0.1
+    total += x[2, order]
+    x[rows, 0] = total[0]
+=== lists of arrays read from the end, and gone through in pairs, one of which is another list's too
+xs = [rng.normal(size=3) for _ in range(9)]; Ps = [rng.normal(size=(3, 3)) for _ in range(9)]; s = np.zeros(3); later = [xs[-1]]; k = 0
+---
+for t in range(7, -1, -1):
+    s = 0.5 * s + Ps[t] @ (xs[t + 1] - xs[t]) + 0.1 * Ps[-1][0]
+    later.append(xs[t] + 0.3 * (later[-1] - s))
+for x, P in zip(xs, Ps):
+    s = s + 0.1 * P @ x
+    k += 1
+=== rows of a list of tuples taken apart, and lists of a turn in tuples that a list takes
+grid = [(w, a, b) for w in (0.05, 0.1) for a in (0.05, 0.1) for b in (0.7, 0.8)]; r = rng.normal(size=8); found = []; states = []; u = r * 0.1
+---
+for w, a, b in grid:
+    s2, risks = 1.0, []
+    for t in range(len(r)):
+        s2 = w + a * r[t] ** 2 + b * s2
+        risks.append(s2)
+    u = 0.5 * u + s2
+    found.append((w * a, risks))
+    states.append((s2, u))
 """)

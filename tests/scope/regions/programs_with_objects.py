@@ -528,4 +528,16 @@ for seed in (3, 4):
     for k in range(60):
         model.update()
     ends.append(model.u.max())
+=== a method that binds anew what it goes through
+class Trace:
+    def __init__(self): self.s = 0.0
+    def follow(self, x):
+        for v in x:
+            v = abs(v)
+            self.s = 0.5 * self.s + v
+        return v
+trace = Trace(); x = rng.normal(size=7)
+---
+for k in range(5):
+    r = trace.follow(x)
 """)

@@ -105,6 +105,17 @@ def same(a: object, b: object, name: str, narrow: bool = False) -> None:
         np.testing.assert_allclose(y, x, rtol=1e-9 if precise else 1e-4, atol=1e-11 if precise else 1e-5, err_msg=name)
 
 
+def identities(names: Mapping[str, object]) -> set[tuple[str, str]]:
+    """Names, and the last places in lists, tuples and dicts, that have an array or a list with another one in common."""
+    places = {n: v for n, v in names.items() if not n.startswith("__") and not isinstance(v, ModuleType)}
+    for _ in range(2):
+        held = {n: [*v.values()] if isinstance(v, dict) else v for n, v in places.items()}
+        last = {f"{n}[-1]": v[-1] for n, v in held.items() if isinstance(v, (list, tuple)) and v}
+        places |= {f"{n}[{k}]": e for n, v in held.items() if isinstance(v, tuple) for k, e in enumerate(v)} | last
+    things = [(n, v) for n, v in places.items() if isinstance(v, (np.ndarray, list))]
+    return {(n, m) for n, v in things for m, w in things if n < m and v is w}
+
+
 def applied(source: str, regions: list[Region], cell: int) -> str:
     lines = source.splitlines()
     for r in sorted((r for r in regions if r.verdict == "compile" and r.cell == cell), key=lambda r: -r.line):
@@ -133,11 +144,16 @@ def test_edits_keep_the_program(program: Program, monkeypatch: pytest.MonkeyPatc
     for seed in (0, 7) if ALL else (7,):  # the watched run compared the first
         plain, edited = names_of(program, seed), {"np": np, "rng": np.random.default_rng(seed), "__name__": "__main__"}
         with contextlib.redirect_stdout(io.StringIO()) as said:
-            exec(compile(program.cell, "<plain>", "exec"), plain)
+            for _ in range(2):
+                exec(compile(program.cell, "<plain>", "exec"), plain)
         with contextlib.redirect_stdout(io.StringIO()) as also:
             exec(compile(applied(program.before, regions, 1), "<edited>", "exec"), edited)
-            exec(compile(applied(program.cell, regions, 2), "<edited>", "exec"), edited)
+            for _ in range(2):
+                exec(compile(applied(program.cell, regions, 2), "<edited>", "exec"), edited)
         assert said.getvalue() == also.getvalue()
+        assert identities(plain) == identities(edited)
+        left = {n for n, v in edited.items() if n not in plain and not isinstance(v, (ModuleType, FunctionType))}
+        assert not {n for n in left if not n.startswith(("region_", "lifted_arrays_of_"))}
         for n, v in plain.items():
             if isinstance(v, ModuleType):
                 assert edited[n] is v, n
