@@ -28,7 +28,7 @@ def number_lists(body: naming.Statements, visit: Visit, definitions: Definitions
     names = {n for statements, own in scopes for n in naming.loaded(statements) - own} | stored
     found = {n: axes for n in names - naming.bound(body) if (axes := _axes(visit.values.get(n)))}
     found = {n: axes for n, axes in found.items() if n not in stored or _stays(n, axes, visit)}
-    changed = stored | {n for s in body for n in naming.augmented(s)}
+    changed = stored | naming.augmented(body)
     for n in [n for n in found if isinstance(visit.values[n][0], np.ndarray)]:  # type: ignore[index]
         named = naming.loop_targets(body, lambda loop, n=n: n in naming.loaded([loop.iter]))
         if named & changed or _is_named(visit.live[n], changed, visit):  # type: ignore[arg-type]
