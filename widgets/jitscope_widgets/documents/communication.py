@@ -6,14 +6,9 @@ from .parts import MeshAxis, Position
 
 
 CollectiveKind = Literal[
-    "all-reduce",
-    "all-gather",
-    "reduce-scatter",
-    "all-to-all",
-    "collective-permute",
-    "collective-broadcast",
+    "all-reduce", "all-gather", "reduce-scatter", "all-to-all", "collective-permute", "collective-broadcast",
     "ragged-all-to-all",
-]
+]  # fmt: skip
 
 
 class CollectiveSeconds(TypedDict):

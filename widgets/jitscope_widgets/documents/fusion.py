@@ -16,17 +16,8 @@ class Member(TypedDict):
 
 
 ObservedKind = Literal[
-    "library",
-    "copy",
-    "reduction",
-    "broadcast",
-    "result",
-    "several users",
-    "concatenation",
-    "loop",
-    "branch",
-    "call",
-]
+    "library", "copy", "reduction", "broadcast", "result", "several users", "concatenation", "loop", "branch", "call",
+]  # fmt: skip
 
 
 class BoundaryObservation(TypedDict):

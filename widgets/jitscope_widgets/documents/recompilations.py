@@ -6,26 +6,9 @@ from .parts import Fix, Position, Quantity
 
 
 Cause = Literal[
-    "shape",
-    "dtype",
-    "weak type",
-    "static value",
-    "static object",
-    "tree structure",
-    "none",
-    "call form",
-    "kind",
-    "function",
-    "closure",
-    "redefined",
-    "device",
-    "sharding",
-    "donation",
-    "option",
-    "x64",
-    "cache",
-    "stale",
-]
+    "shape", "dtype", "weak type", "static value", "static object", "tree structure", "none", "call form", "kind",
+    "function", "closure", "redefined", "device", "sharding", "donation", "option", "x64", "cache", "stale",
+]  # fmt: skip
 
 
 class RecompilationSite(TypedDict):

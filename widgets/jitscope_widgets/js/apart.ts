@@ -9,7 +9,7 @@ const MEANING: Record<string, string> = TABLES.fusion_reasons;
 const MOST = 3; // readers of which something is said
 
 /** XLA's reason in plain words, its own where there are none. */
-export const inPlainWords = (reason: string): string => MEANING[reason] ?? reason;
+const inPlainWords = (reason: string): string => MEANING[reason] ?? reason;
 
 interface Context {
   compilation: CompilationDoc;

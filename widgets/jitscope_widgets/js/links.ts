@@ -24,7 +24,7 @@ export interface Selected {
   edges?: GraphEdge[];
 }
 
-export const NOTHING: Selected = { paths: new Set(), lines: new Set(), kernels: new Set(), node: null };
+const NOTHING: Selected = { paths: new Set(), lines: new Set(), kernels: new Set(), node: null };
 
 export function isNothing(s: Selected): boolean {
   return !s.paths.size && !s.lines.size && !s.kernels.size && !s.node;

@@ -26,10 +26,6 @@ export function contrast(a: Rgb, b: Rgb): number {
   return (Math.max(x, y) + 0.05) / (Math.min(x, y) + 0.05);
 }
 
-export function mix(a: Rgb, b: Rgb, share: number): Rgb {
-  return [0, 1, 2].map((i) => Math.round(a[i]! * (1 - share) + b[i]! * share)) as Rgb;
-}
-
 /** Dark when the first ancestor that paints a background paints it dark; else as the system likes it. */
 function isDark(element: Element): boolean {
   for (let at: Element | null = element.parentElement; at; at = at.parentElement) {

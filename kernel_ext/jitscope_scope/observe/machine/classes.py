@@ -7,18 +7,9 @@ from typing import Literal
 
 
 Class = Literal[
-    "fused multiply-add",
-    "float arithmetic",
-    "vector integer",
-    "integer",
-    "bitwise",
-    "compare",
-    "convert",
-    "move",
-    "branch",
-    "call",
-    "other",
-]
+    "fused multiply-add", "float arithmetic", "vector integer", "integer", "bitwise", "compare", "convert", "move",
+    "branch", "call", "other",
+]  # fmt: skip
 
 ARITHMETIC: tuple[Class, ...] = ("fused multiply-add", "float arithmetic", "vector integer")
 

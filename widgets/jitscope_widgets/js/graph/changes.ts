@@ -14,7 +14,7 @@ const FILLS: Record<PassRow["kind"], ColourName> = {
 
 type Change = { sign: string; word: string; fill: ColourName };
 
-export const CHANGES = Object.fromEntries(
+const CHANGES = Object.fromEntries(
   Object.entries(TABLES.changes).map(([kind, [sign, word]]) => [
     kind,
     { sign, word, fill: FILLS[kind as PassRow["kind"]] },

@@ -160,7 +160,7 @@ export class Stage {
 }
 
 /** The section of a name, wherever in a view it stands. */
-export function sectionNamed(value: unknown, name: string): Section | undefined {
+function sectionNamed(value: unknown, name: string): Section | undefined {
   if (!value || typeof value !== "object") return undefined;
   const { part, name: own } = value as { part?: string; name?: string };
   if (part === "section" && own === name) return value as Section;
