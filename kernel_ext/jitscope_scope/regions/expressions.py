@@ -27,6 +27,16 @@ OF_LISTS = frozenset(
 )
 """Functions of NumPy that take a list as the array of its elements."""
 _MADE_OF_LISTS = frozenset("array asarray stack vstack".split())
+_REFUSED: dict[type[ast.expr], tuple[str, str]] = {
+    ast.NamedExpr: ("object", "`:=` stands in an expression"),
+    ast.Await: ("effect", "`await` waits for something outside"),
+    ast.Yield: ("effect", "`yield` hands values to a caller"),
+    ast.YieldFrom: ("effect", "`yield from` hands values to a caller"),
+    ast.JoinedStr: ("value read by Python", "text is made of values"),
+    ast.Lambda: ("object", "a lambda is made"),
+    ast.GeneratorExp: ("object", "a generator is made"),
+}
+"""Expressions that have no compiled form, and why."""
 _AT_ONCE = (sum, max, min, any, all, list, tuple)
 
 
@@ -424,20 +434,11 @@ class Expressions(ast.NodeTransformer):
         if len(moving) > 1 or (moving and 1 < slices < len(node.elts)):
             raise CannotCompile(node.lineno, "shape", f"the slice `{words.dotted(moving[0])}` has steps and moves")
 
-    def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.expr:
-        raise CannotCompile(node.lineno, "object", "`:=` stands in an expression")
+    def _refused(self, node: ast.expr) -> ast.expr:
+        raise CannotCompile(node.lineno, *_REFUSED[type(node)])
 
-    def visit_Await(self, node: ast.Await) -> ast.expr:
-        raise CannotCompile(node.lineno, "effect", "`await` waits for something outside")
-
-    def visit_Yield(self, node: ast.Yield) -> ast.expr:
-        raise CannotCompile(node.lineno, "effect", "`yield` hands values to a caller")
-
-    def visit_YieldFrom(self, node: ast.YieldFrom) -> ast.expr:
-        raise CannotCompile(node.lineno, "effect", "`yield from` hands values to a caller")
-
-    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.expr:
-        raise CannotCompile(node.lineno, "value read by Python", "text is made of values")
+    visit_NamedExpr = visit_Await = visit_Yield = visit_YieldFrom = _refused
+    visit_JoinedStr = visit_Lambda = visit_GeneratorExp = _refused
 
     def visit_Dict(self, node: ast.Dict) -> ast.expr:
         raise CannotCompile(node.lineno, "object", "a dict is made", runs=True)
@@ -447,7 +448,7 @@ class Expressions(ast.NodeTransformer):
         such parameters."""
         a = node.args
         if a.vararg or a.kwarg or a.kwonlyargs or a.defaults:
-            return self.visit_Lambda(node)
+            return self._refused(node)
         given = {p.arg for p in (*a.posonlyargs, *a.args)}
         before, moving = self.local, self.moving
         self.local, self.moving = before | given, moving | given
@@ -457,12 +458,6 @@ class Expressions(ast.NodeTransformer):
             self.local, self.moving = before, moving
         self.lambdas.add(name)
         return node
-
-    def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
-        raise CannotCompile(node.lineno, "object", "a lambda is made")
-
-    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.expr:
-        raise CannotCompile(node.lineno, "object", "a generator is made")
 
     def _row_by_row(self, node: ast.ListComp) -> None:
         """Takes the few elements of an array by their places, which are known while tracing: `[x[s:s + 5] for s in starts]`."""
