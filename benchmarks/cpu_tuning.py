@@ -66,6 +66,14 @@ def _convolution(x: Any, w: Any, groups: int = 1) -> Any:
     return lax.conv_general_dilated(x, w, (1, 1), "SAME", dimension_numbers=layout, feature_group_count=groups)
 
 
+def _in_steps(x: Any, w: Any) -> Any:
+    return lax.conv_general_dilated(x, w, (2, 2), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
+
+
+def _with_gaps(x: Any, w: Any) -> Any:
+    return lax.conv_transpose(x, w, (2, 2), "SAME")
+
+
 def _by_window(x: Any, w: Any) -> Any:
     """The gradient of a layer by its window."""
     return jx.grad(lambda w: jnp.mean(_convolution(x, w) ** 2))(w)
@@ -154,6 +162,8 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "MINIMAL_FILTERING": (_by_window, (_IMAGES, _DRAW.standard_normal((3, 3, 96, 96), np.float32))),
     "FILTERING_BY_FOUR": (_convolution, (_DEEP, _DRAW.standard_normal((3, 3, 288, 288), np.float32) / 50)),
     "FILTERING_WITH_SIX": (_convolution, (_IMAGES, _DRAW.standard_normal((3, 3, 96, 96), np.float32))),
+    "FILTERING_IN_STEPS": (_in_steps, (_DEEP, _DRAW.standard_normal((3, 3, 288, 288), np.float32) / 50)),
+    "FILTERING_WITH_GAPS": (_with_gaps, (_IMAGES, _DRAW.standard_normal((3, 3, 96, 96), np.float32))),
     "SMALL_SYSTEMS": (jnp.linalg.inv, (_DRAW.random((10_000, 3, 3), np.float32) + 3 * np.eye(3, dtype=np.float32),)),
     "RESIZED_BY_PIXELS": (lambda x: jx.image.resize(x, (8, 16, 16, 96), "linear"), (_IMAGES,)),
     "COMPLEX_OPERANDS_KEPT": (lambda x: jnp.sqrt(-jnp.log(1 - x * 0.98j)), (_LONG,)),

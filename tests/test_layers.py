@@ -39,7 +39,7 @@ SCOPE_LAYERS = [
 OPS = (
     "families short_sums linear small_floats split scanning stacking marks elementwise cotangents sort_keys "
     "nan_of_max arg_places choices running reduce precision small_products dot conv_forms conv_parts conv_loops "
-    "winograd conv_groups conv indexing taps windows radix_sort sort_networks sort approximate small_systems linalg "
+    "minimal_filters winograd conv_groups conv indexing taps windows radix_sort sort_networks sort approximate small_systems linalg "
     "householder eigen svd schur tridiagonal fft generators counter_based rng collective exchanges "
     "ragged_exchange"
 ).split()

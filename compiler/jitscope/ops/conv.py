@@ -277,19 +277,19 @@ _ALGORITHMS = (
         summed_by_rows,
     ),
     _Algorithm(
-        "computed by Winograd's minimal filtering: 2.25 to 4 multiplications for a result in place of 9",
+        "computed by Winograd's minimal filtering: 0.25 to 0.7 of the multiplications",
         MINIMAL_FILTERING,
         is_filtered,
         filtered,
     ),
     _Algorithm(
-        "computed by Winograd's minimal filtering: 2.25 to 4 multiplications in place of 9 for a place that the window stood at",
+        "computed by Winograd's minimal filtering: 0.25 to 0.7 of the multiplications, window by window",
         MINIMAL_FILTERING,
         is_filtered_gradient,
         filtered_gradient,
     ),
     _Algorithm(
-        "written as a loop over the groups, each computed by Winograd's minimal filtering: 2.25 to 4 multiplications in place of 9",
+        "written as a loop over the groups, each computed by Winograd's minimal filtering: 0.25 to 0.7 of the multiplications",
         GROUPS_IN_A_LOOP,
         is_loop_over_groups,
         over_groups,

@@ -6,13 +6,12 @@ multiplies element by element: for n = 2, 16 multiplications in place of 36; for
 elements is a product of matrices, (tiles × features) (features × results' features). The gradient by the window is the transpose, G' ((A y D') * (B' d C)) H,
 summed over the tiles.
 
-For n = 4 one filter takes polynomials modulo x, x - 1, x + 1, x^2 + 1 and at infinity, with seven products: all zeros but 0 are on the unit circle, so that it
-enlarges rounding errors as little as that for n = 2 (1.35 and 1.29 along an axis, `_Line.error`). The other takes values at 0, 5/8, -5/8, 3/2, -3/2 and infinity,
-with six (2.19; the usual points 1, -1, 2 and -2: 3.28). Which of both stands along which axis is told by the error: that of the products grows with the root of
-how many are added up, and times what the filters make of it is kept within the rule's limit.
+The filters stand in `ops.minimal_filters`. Which of those for n = 4 stands along which axis is told by the error: that of the products grows with the root of how
+many are added up, and times what the filters make of it is kept within the rule's limit.
 
 What a tile sees beside a result's own window cancels out up to rounding, so that errors are relative to the largest numbers of the tile; where these are of
-one size, the error (root mean square) was seen to be 0.2 to 3 times that of XLA's sums. Infinities and NaN reach all results of the tile.
+one size, the error (root mean square) was seen to be 0.2 to 4.2 times that of XLA's sums (to 3 times on a processor with vectors of 512
+bits, where XLA adds up in another order). Infinities and NaN reach all results of the tile.
 """
 
 from __future__ import annotations
@@ -24,93 +23,17 @@ from typing import Any
 import numpy as np
 
 from ..core.avals import ShapedArray, aval_of
-from ..named_tuple import NamedTuple
-from ..xla.cpu_tuning import FILTERING_BY_FOUR, FILTERING_WITH_SIX, HAS_OLDER_EMITTER, MINIMAL_FILTERING, Tuning
+from ..xla.cpu_tuning import HAS_OLDER_EMITTER, MINIMAL_FILTERING
 from .conv_forms import Geometry
 from .dot import dot_general_p
 from .families import scalar_like
 from .linear import add_p, broadcast_in_dim, mul_p, pad_p, reshape, rev_p, slice_in_dim, slice_p, transpose
 from .marks import in_memory, optimization_barrier_p
+from .minimal_filters import Filter, filters_of, filters_of_gradient
 from .precision import Precision
 from .small_products import at_place
 
 
-class _Line(NamedTuple):
-    """A filter along one axis: what stands at the left, the transposes of B and A, and G."""
-
-    b: np.ndarray
-    g: np.ndarray
-    a: np.ndarray
-
-    def error(self) -> float:
-        """By how much it enlarges rounding errors of its products (root mean square), beside that of the sum of three products."""
-        products = (self.g**2).sum(1) * (self.b**2).sum(1)
-        return math.sqrt((self.a**2 @ products).mean() / 3)
-
-
-class _Filter(NamedTuple):
-    """How results in a tile of `side` × `side` are computed, and by which rule: a filter along each axis."""
-
-    side: int
-    rule: Tuning
-    lines: tuple[_Line, _Line]
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """How many products there are along each axis, for each feature."""
-        first, second = (len(line.b) for line in self.lines)
-        return first, second
-
-    @property
-    def elements(self) -> int:
-        return math.prod(self.shape)
-
-    def errs_little(self, terms: int) -> bool:
-        """Whether errors of sums of so many products, as they are enlarged, stay within the rule's limit."""
-        error = math.prod(line.error() for line in self.lines) * math.sqrt(terms)
-        return error <= self.rule.value.get("error", math.inf)
-
-
-_TWO = _Line(
-    np.array([[1, 0, -1, 0], [0, 1, 1, 0], [0, -1, 1, 0], [0, 1, 0, -1]]),
-    np.array([[1, 0, 0], [0.5, 0.5, 0.5], [0.5, -0.5, 0.5], [0, 0, 1]]),
-    np.array([[1, 1, 1, 0], [0, 1, -1, -1]]),
-)
-_FOUR_OF_SEVEN = _Line(
-    np.array(
-        [
-            [1, 0, 0, 0, -1, 0],
-            [0, 1, 1, 1, 1, 0],
-            [0, -1, 1, -1, 1, 0],
-            [0, 1, -1, -1, 1, 0],
-            [0, 1, 0, -1, 0, 0],
-            [0, 0, 1, 0, -1, 0],
-            [0, -1, 0, 0, 0, 1],
-        ]
-    ),
-    np.array([[4, 0, 0], [1, 1, 1], [1, -1, 1], [2, 2, -2], [2, 0, -2], [0, 2, 0], [0, 0, 4]]) / 4,
-    np.array([[1, 1, 1, 1, -1, 1, 0], [0, 1, -1, 0, 1, 1, 0], [0, 1, 1, -1, 1, -1, 0], [0, 1, -1, 0, -1, -1, 1]]),
-)
-
-
-def _by_points(results: int, points: Sequence[float]) -> _Line:
-    """The filter for so many results that takes the values of polynomials at these points and at infinity."""
-    p = np.array(points)
-    others = [np.delete(p, i) for i in range(len(p))]
-    powers = np.vander(p, results, increasing=True)
-    b = np.array([np.poly(o)[::-1] for o in others])  # of the polynomials with zeros at all other points
-    b = np.vstack([np.hstack([b, np.zeros((len(p), 1))]), np.poly(p)[::-1]])
-    g = np.vander(p, 3, increasing=True) / np.array([np.prod(x - o) for x, o in zip(p, others)])[:, None]
-    return _Line(b, np.vstack([g, [0, 0, 1]]), np.vstack([powers, np.eye(results)[-1]]).T)
-
-
-_FOUR_OF_SIX = _by_points(4, (0, 0.625, -0.625, 1.5, -1.5))
-_FILTERS = (
-    _Filter(2, MINIMAL_FILTERING, (_TWO, _TWO)),
-    _Filter(4, FILTERING_BY_FOUR, (_FOUR_OF_SEVEN, _FOUR_OF_SEVEN)),
-    _Filter(4, FILTERING_WITH_SIX, (_FOUR_OF_SIX, _FOUR_OF_SEVEN)),
-    _Filter(4, FILTERING_WITH_SIX, (_FOUR_OF_SIX, _FOUR_OF_SIX)),
-)
 _INDEX = np.dtype(np.int32)
 _COUNT = ShapedArray((), _INDEX)
 
@@ -120,7 +43,7 @@ class Tiles:
 
     __slots__ = ("columns", "filter", "images", "rows")
 
-    def __init__(self, filter: _Filter, count: int, sizes: tuple[int, ...], features: int):
+    def __init__(self, filter: Filter, count: int, sizes: tuple[int, ...], features: int):
         self.filter = filter
         self.rows, self.columns = (-(-n // filter.side) for n in sizes)
         # Products with few rows would read the windows too often.
@@ -130,13 +53,17 @@ class Tiles:
 
     @classmethod
     def of(
-        cls, ctx: Any, count: int, sizes: tuple[int, ...], features: tuple[int, int], terms: int | None = None
+        cls,
+        ctx: Any,
+        filters: Sequence[Filter],
+        count: int,
+        sizes: tuple[int, ...],
+        features: tuple[int, int],
+        terms: int | None = None,
     ) -> Tiles | None:
         """Those with the fewest multiplications; None: too few, or too large ones. So many `terms` are added up in a product (None: the tiles of a block)."""
         limits, most = MINIMAL_FILTERING.value, max(features)
-        filters = [
-            f for f in _FILTERS if f.rule.holds(ctx.module.platform) and min(features) >= f.rule.value["features"]
-        ]
+        filters = [f for f in filters if f.rule.holds(ctx.module.platform) and min(features) >= f.features]
         found = [
             tiles
             for tiles in (cls(one, count, sizes, most) for one in filters)
@@ -173,8 +100,7 @@ def _holds(ctx: Any, geometry: Geometry, products: int | None) -> bool:
         return False
     p = geometry.params
     return (
-        all(set(p[name]) == {1} for name in ("window_strides", "lhs_dilation", "rhs_dilation"))
-        and geometry.groups == 1
+        geometry.groups == 1
         and set(p["precision"] or ()) <= {Precision.DEFAULT}
         and (products or geometry.products()) >= MINIMAL_FILTERING.value["products"]
     )
@@ -182,12 +108,12 @@ def _holds(ctx: Any, geometry: Geometry, products: int | None) -> bool:
 
 def _tiles(ctx: Any, geometry: Geometry) -> Tiles | None:
     count, features, *_ = geometry.x_shape
-    return Tiles.of(ctx, count, geometry.sizes, (features, geometry.y_shape[0]), features)
+    return Tiles.of(ctx, filters_of(geometry), count, geometry.sizes, (features, geometry.y_shape[0]), features)
 
 
 def _tiles_of_gradient(ctx: Any, geometry: Geometry) -> Tiles | None:
     features, count, *_ = geometry.x_shape
-    return Tiles.of(ctx, count, geometry.window, (features, geometry.y_shape[0]))
+    return Tiles.of(ctx, filters_of_gradient(geometry), count, geometry.window, (features, geometry.y_shape[0]))
 
 
 def filtered(ctx: Any, geometry: Geometry, x: Any, y: Any, avals: Sequence[ShapedArray] | None = None) -> Any:
@@ -212,7 +138,7 @@ def filtered(ctx: Any, geometry: Geometry, x: Any, y: Any, avals: Sequence[Shape
     x, y = _prepared_in_turn(ctx, prepared, [x, y], avals)
 
     def block(x: Any, y: Any) -> Any:
-        seen = _of_tiles(_padded(x, tiles, geometry.params["padding"]), [line.b for line in filter.lines], tiles)
+        seen = _of_tiles(_seen(x, tiles, geometry.params), [line.b for line in filter.lines], tiles, filter.apart)
         made = _results(_product(seen, y, 2, 2 if turned else 1), tiles, geometry.sizes)
         return in_memory(made) if tiles.images == count else made  # each loop that reads it would compute it again
 
@@ -247,8 +173,8 @@ def filtered_gradient(ctx: Any, geometry: Geometry, x: Any, y: Any, avals: Seque
     x, y, begun = _prepared_in_turn(ctx, prepared, operands, [*(avals or ctx.avals_in), scalar])
 
     def block(x: Any, y: Any) -> Any:
-        seen = _of_tiles(_padded(x, tiles, geometry.params["padding"]), [line.b for line in filter.lines], tiles)
-        y = _of_tiles(_padded(y, tiles), [line.a.T for line in filter.lines], tiles)
+        seen = _of_tiles(_seen(x, tiles, geometry.params), [line.b for line in filter.lines], tiles, filter.apart)
+        y = _of_tiles(_whole(y, tiles), [line.a.T for line in filter.lines], tiles, (filter.side,) * 2)
         if HAS_OLDER_EMITTER:  # it would compute each number again where the transpose is
             return _product(seen, y, 1)
         return _product(in_memory(transpose(seen, (0, 2, 1))), y, 2)  # else one core multiplies
@@ -339,23 +265,30 @@ def _filled_with_first(x: Any, shape: Sequence[int]) -> Any:
 # Transforms -----------------------------------------------------------------------------------------------------------
 
 
-def _padded(x: Any, tiles: Tiles, padding: Sequence[tuple[int, int]] | None = None) -> Any:
-    """What tiles see of images, or images of results (no padding), with zeros where they reach beyond."""
-    sizes = aval_of(x).shape[1:3]
-    pads = []
-    for size, number, low in zip(sizes, (tiles.rows, tiles.columns), [p[0] for p in padding or ((0, 0), (0, 0))]):
-        pads.append((low, tiles.filter.side * number + 2 * (padding is not None) - low - size, 0))
+def _seen(x: Any, tiles: Tiles, params: dict[str, Any]) -> Any:
+    """What tiles see of images, with zeros where they reach beyond."""
+    lows = [low // gap for (low, _), gap in zip(params["padding"], params["lhs_dilation"])]
+    sizes = [line.apart * (n - 1) + line.b.shape[1] for line, n in zip(tiles.filter.lines, (tiles.rows, tiles.columns))]
+    return _padded(x, lows, sizes)
+
+
+def _whole(y: Any, tiles: Tiles) -> Any:
+    """Images of results, with zeros where tiles reach beyond."""
+    return _padded(y, (0, 0), [tiles.filter.side * n for n in (tiles.rows, tiles.columns)])
+
+
+def _padded(x: Any, lows: Sequence[int], sizes: Sequence[int]) -> Any:
+    pads = [(low, size - low - own, 0) for low, size, own in zip(lows, sizes, aval_of(x).shape[1:3])]
     return pad_p(x, scalar_like(x, 0), padding_config=((0, 0, 0), *pads, (0, 0, 0)))
 
 
-def _of_tiles(x: Any, matrices: Sequence[np.ndarray], tiles: Tiles) -> Any:
-    """The tiles, a side apart in images, between a matrix and the transpose of another: (elements, tiles, features)."""
-    (first, second), side = matrices, tiles.filter.side
-    reach = first.shape[1]
-    rows, columns = (side * (n - 1) + 1 for n in (tiles.rows, tiles.columns))
-    x = _combined(first, [slice_in_dim(x, i, i + rows, side, 1) for i in range(reach)], 0)
+def _of_tiles(x: Any, matrices: Sequence[np.ndarray], tiles: Tiles, apart: Sequence[int]) -> Any:
+    """The tiles, so far `apart` in images, between a matrix and the transpose of another: (elements, tiles, features)."""
+    first, second = matrices
+    rows, columns = (step * (n - 1) + 1 for step, n in zip(apart, (tiles.rows, tiles.columns)))
+    x = _combined(first, [slice_in_dim(x, i, i + rows, apart[0], 1) for i in range(first.shape[1])], 0)
     x = in_memory(x)
-    x = _combined(second, [slice_in_dim(x, i, i + columns, side, 3) for i in range(reach)], 1)
+    x = _combined(second, [slice_in_dim(x, i, i + columns, apart[1], 3) for i in range(second.shape[1])], 1)
     shape = aval_of(x).shape
     return reshape(x, (math.prod(shape[:2]), math.prod(shape[2:-1]), shape[-1]))
 

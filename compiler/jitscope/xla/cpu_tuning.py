@@ -386,10 +386,28 @@ FILTERING_WITH_SIX = Tuning(
     "Such a convolution of at least so many `features` and `tiles` of 4 × 4 results has 36 or 42 multiplications for 144, where rounding errors, which they enlarge more, stay "
     "within `error`: that of sums of so many products (their root) times what filters make of it (`ops/winograd.py`).",
     "with 0.12.0.1, of what the rules before give: 8 × 32 × 32 × 96: 0.75, its gradients 0.71 and 0.75; 8 × 16 × 16 × 192: 0.84, 0.75 and 0.73; 8 × 28 × 28 × 128: 0.85, 0.87 and 0.76; "
-    "8 × 56 × 56 × 64: 0.74, 0.74 and 0.84; 4 × 64 × 64 × 16: 0.79, 0.77 and 0.98; compiled in as long or less. Errors, of those of XLA's sums: 1.6 to 2.6, without 0.8 to 1.4",
+    "8 × 56 × 56 × 64: 0.74, 0.74 and 0.84; 4 × 64 × 64 × 16: 0.79, 0.77 and 0.98; compiled in as long or less. Errors, of those of XLA's sums: 1.6 to 2.6, without 0.8 to 1.4 (on a processor without vectors of 512 bits 2.8 to 4.2)",
     "XLA's convolutions do so",
     {"features": 16, "tiles": 128, "error": 48},
     jaxlibs=("0.11.", "0.12."),  # as the rule before
+)
+FILTERING_IN_STEPS = Tuning(
+    "A convolution with a window of 3 × 3 that moves by two, of at least so many `features` and `tiles` of 2 × 2 results, and the gradient by such a window (`features of gradient`) "
+    "have 25 multiplications for 36 (`ops/winograd.py`).",
+    "with 0.12.0.1: 8 × 32 × 32 × 96, to 96 features: 0.86 of the time; 8 × 56 × 56 × 128, to 128: 0.85, by the window 0.72; 1 × 56 × 56 × 128: 0.83 and 0.27; 8 × 28 × 28 × 128, to 256: "
+    "0.82, 1.05; 8 × 14 × 14 × 256, to 512: 1.0, 1.0; compiled in some 100 ms more. Tiles of 4 × 4, with 81 multiplications for 144: 1.3 to 1.4 with 192 features",
+    "XLA's convolutions do so",
+    {"features": 96, "features of gradient": 128, "tiles": 128},
+    jaxlibs=("0.11.", "0.12."),  # as filtering by four
+)
+FILTERING_WITH_GAPS = Tuning(
+    "A transposed convolution with a window of 3 × 3 and a gap behind each element, as is the gradient by the image where a window moves by two, of at least so many `features` and "
+    "`tiles` of 4 × 4 results, has 25 multiplications for 36 (`ops/winograd.py`).",
+    "with 0.12.0.1, gradients by the image: 8 × 32 × 32 × 96, to 96 features: 0.8 of the time; 8 × 56 × 56 × 128, to 128: 0.56; 8 × 112 × 112 × 64: 0.4; 32 × 32 × 32 × 32: 0.6; "
+    "8 × 64 × 64 × 32, to 64: 0.74; 8 × 14 × 14 × 256, to 512: 1.0; 16 to 32 features: 1.07; compiled in some 100 ms more",
+    "XLA's convolutions do so",
+    {"features": 32, "tiles": 128},
+    jaxlibs=("0.11.", "0.12."),  # as filtering by four
 )
 GROUPS_IN_A_LOOP = Tuning(
     "A convolution in groups of features, or of examples, is a loop over the groups (`ops/conv_groups.py`), where each is computed by minimal filtering, the products of all counted.",
@@ -500,6 +518,8 @@ SWITCHES = {
     "minimal filtering": MINIMAL_FILTERING,
     "minimal filtering by four": FILTERING_BY_FOUR,
     "minimal filtering with six": FILTERING_WITH_SIX,
+    "minimal filtering in steps": FILTERING_IN_STEPS,
+    "minimal filtering with gaps": FILTERING_WITH_GAPS,
     "groups in a loop": GROUPS_IN_A_LOOP,
     "resizing by pixels": RESIZED_BY_PIXELS,
     "small systems side by side": SMALL_SYSTEMS,
