@@ -395,18 +395,18 @@ FILTERING_IN_STEPS = Tuning(
     "A convolution with a window of 3 × 3 that moves by two, of at least so many `features` and `tiles` of 2 × 2 results, and the gradient by such a window (`features of gradient`) "
     "have 25 multiplications for 36 (`ops/winograd.py`).",
     "with 0.12.0.1: 8 × 32 × 32 × 96, to 96 features: 0.86 of the time; 8 × 56 × 56 × 128, to 128: 0.85, by the window 0.72; 1 × 56 × 56 × 128: 0.83 and 0.27; 8 × 28 × 28 × 128, to 256: "
-    "0.82, 1.05; 8 × 14 × 14 × 256, to 512: 1.0, 1.0; compiled in some 100 ms more. Tiles of 4 × 4, with 81 multiplications for 144: 1.3 to 1.4 with 192 features",
+    "0.82, 1.05; with 128 tiles 1.0; compiled in 150 to 300 ms more. Tiles of 4 × 4, with 81 multiplications for 144: 1.3 to 1.4 with 192 features",
     "XLA's convolutions do so",
-    {"features": 96, "features of gradient": 128, "tiles": 128},
+    {"features": 96, "features of gradient": 128, "tiles": 192},
     jaxlibs=("0.11.", "0.12."),  # as filtering by four
 )
 FILTERING_WITH_GAPS = Tuning(
     "A transposed convolution with a window of 3 × 3 and a gap behind each element, as is the gradient by the image where a window moves by two, of at least so many `features` and "
     "`tiles` of 4 × 4 results, has 25 multiplications for 36 (`ops/winograd.py`).",
     "with 0.12.0.1, gradients by the image: 8 × 32 × 32 × 96, to 96 features: 0.8 of the time; 8 × 56 × 56 × 128, to 128: 0.56; 8 × 112 × 112 × 64: 0.4; 32 × 32 × 32 × 32: 0.6; "
-    "8 × 64 × 64 × 32, to 64: 0.74; 8 × 14 × 14 × 256, to 512: 1.0; 16 to 32 features: 1.07; compiled in some 100 ms more",
+    "8 × 64 × 64 × 32, to 64: 0.74; 8 × 14 × 14 × 256, to 512: 1.0; 16 to 32 features: 1.07; compiled in 150 to 300 ms more",
     "XLA's convolutions do so",
-    {"features": 32, "tiles": 128},
+    {"features": 32, "tiles": 192},
     jaxlibs=("0.11.", "0.12."),  # as filtering by four
 )
 GROUPS_IN_A_LOOP = Tuning(
