@@ -55,6 +55,7 @@ CASES = {
     "a flag and an axis": lambda: (lambda v, flag, axis: v.sum(axis) if flag else v, (x, True, 1)),
     "nnx.jit": wrapped_by_nnx,
     "eqx.filter_jit": wrapped_by_equinox,
+    "a model of equinox's": lambda: (wrapped_by_equinox()[0].__wrapped__, wrapped_by_equinox()[1]),
 }
 
 
@@ -76,6 +77,18 @@ def test_a_call_is_compiled_and_not_run(watcher, case, called):
     assert re.search(r'op_name="jit\([^)]*\)/', seen.hlo) and "ROOT" in seen.hlo
     assert seen.memory["peak"] > 0
     assert all(k["paths"] for k in seen.kernels if k["kind"] != "copy")
+
+
+def test_a_model_of_equinox_s_is_asked_about_as_it_is_called(bare_shell):  # noqa: F811
+    cell = "def far(model, x):\n    return jnp.sqrt(jax.vmap(model)(x) - 50).sum()\n"
+    cell += "model = eqx.nn.MLP(4, 2, 8, 2, key=jax.random.key(0))\nx = jnp.ones((3, 4))"
+    bare_shell.cell(f"%load_ext jitscope\nimport jax, jax.numpy as jnp, equinox as eqx\n{cell}")
+    for call in ("far(model, x)", "eqx.filter_grad(far)(model, x)"):
+        hunted = bare_shell.cell(f"%nans {call}").document
+        assert hunted["found"] and hunted["operation"]["primitive"] == "sqrt"
+    stepped = bare_shell.cell("%step far(model, x)").document
+    assert any(step.get("line") == 4 for step in stepped["steps"]) and not stepped["error"]
+    assert "No sharp bits" in bare_shell.cell("%sharpbits").texts[0]
 
 
 def test_arguments_are_called_by_their_own_names_where_others_are_not_read(watcher):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import sys
+import types
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -32,17 +34,32 @@ _STATIC = (str, bytes, type, bool)
 
 def _by(use: Callable[[Any], Any], function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What `use` gives for what can lower the function. Of one that was not jitted text, booleans, types and functions among the
-    arguments are static, and integers where it cannot be traced for any."""
+    arguments are static, what a model of equinox's holds that is no array, and integers where it cannot be traced for any."""
     if hasattr(function, "lower"):
         return use(function)
     if hasattr(function, "runtime_executable"):
         raise Unavailable("it is compiled already: ask for the function that was lowered, %hlo f(x) or inspect(f)(x)")
+    if _has_model_of_equinox((args, kwargs)):
+        anew = function
+        if isinstance(function, types.FunctionType):  # of another object no trace is known
+            anew = functools.wraps(function)(lambda *args, **kwargs: function(*args, **kwargs))
+        return use(sys.modules["equinox"].filter_jit(anew))
     try:
         return use(_jitted(function, args, kwargs, _STATIC))
     except (TypeError, IndexError):
         if not any(isinstance(value, int) for value in (*args, *kwargs.values())):
             raise
     return use(_jitted(function, args, kwargs, (*_STATIC, int)))
+
+
+def _has_model_of_equinox(given: Any) -> bool:
+    """Whether a model among the arguments holds what is no array, such as an activation."""
+    kind = getattr(sys.modules.get("equinox"), "Module", None)
+    if kind is None:
+        return False
+    leaves = private.module("jax").tree_util.tree_leaves
+    models = [one for one in leaves(given, is_leaf=lambda x: isinstance(x, kind)) if isinstance(one, kind)]
+    return any(callable(leaf) or isinstance(leaf, _STATIC) for leaf in leaves(models))
 
 
 def with_options(asked: ProgramOfCall, options: dict[str, Any]) -> Callable[..., Any]:
@@ -136,4 +153,4 @@ def trace_anew(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict
     jax has the trace already. Nothing of it is filed. Raises what tracing raises."""
     python = getattr(function, "__wrapped__", function) if hasattr(function, "lower") else function
     with unwatched():
-        _by(lambda f: f.trace(*args, **kwargs), python, args, kwargs)
+        _by(lambda f: getattr(f, "trace", f.lower)(*args, **kwargs), python, args, kwargs)
