@@ -25,6 +25,7 @@ from ..core.shardings import (
     mentioned,
     padded,
 )
+from ..core.trace import Tracer
 from ..core.wrapping import wraps
 from ..ops.rng import random_unwrap_p, random_wrap_p
 from ..xla import client
@@ -294,11 +295,12 @@ def make_array_from_single_device_arrays(
 ) -> AnyArray:
     """An array of `shape` made of arrays that are on one device each, all of this process's devices in the layout; no copy.
 
-    Raises ValueError for parts of wrong shapes, on wrong devices, or too few, TypeError for parts that are no arrays.
+    Raises ValueError for parts of wrong shapes or another `dtype`, on wrong devices, too few, or not known while tracing, TypeError
+    for parts that are no arrays.
     """
     shape, sharding = _whole("make_array_from_single_device_arrays", shape, sharding)
     if other := [x for x in arrays if not isinstance(x, Array)]:
-        raise TypeError(
+        raise (ValueError if isinstance(other[0], Tracer) else TypeError)(
             f"make_array_from_single_device_arrays takes arrays on devices (device_put makes one), not {type(other[0]).__name__}"
         )
     given = list(arrays)
@@ -306,7 +308,7 @@ def make_array_from_single_device_arrays(
         raise ValueError("make_array_from_single_device_arrays: this process needs at least one array")
     aval = ShapedArray(shape, given[0].aval.dtype, given[0].aval.weak_type)
     at = layout_for(sharding, aval)
-    part = sharding.shard_shape(shape)
+    part, wanted = sharding.shard_shape(shape), aval.dtype if dtype is None else canonicalize(dtype)
     by_device = {a.place: a for a in given}
     mine = at._device.local if isinstance(at, Layout) else [at._device]
     if set(by_device) != set(mine) or len(given) != len(mine):
@@ -314,9 +316,9 @@ def make_array_from_single_device_arrays(
             f"make_array_from_single_device_arrays needs one array on each of {mine}, and got some on {[a.place for a in given]}"
         )
     for a in given:
-        if a.shape != part or a.aval.dtype != aval.dtype:
+        if a.shape != part or a.aval.dtype != wanted:
             raise ValueError(
-                f"a part is {a.aval.short()}; {sharding} of shape {shape} needs parts of shape {part}, all of one dtype"
+                f"a part is {a.aval.short()}; {sharding} of shape {shape} needs parts of shape {part}, all of dtype {wanted}"
             )
     if not isinstance(at, Layout):
         return moved_to(given[0], sharding)  # pyright: ignore[reportReturnType]

@@ -19,6 +19,7 @@ from ..ops.linear import convert, instantiate, reduce_sum_p
 from ..transforms.vmap import vmap_flat
 from .bodies import name_of
 from .custom_function import FlatCall, FunctionWithRules
+from .ref_errors import aliasing_error, repeats_reference
 from .rule_arguments import Arguments, Results, result_avals
 from .rule_call import CustomVJPException, ResultAxes, RuledCall, refuse_captured
 from .rule_values import SymbolicZero, call_rule, called_like, pair_of, settled_results, vary_unlike
@@ -386,6 +387,9 @@ class custom_vjp(FunctionWithRules, Generic[P, S]):
         if self.fwd is None or self.bwd is None:
             raise AttributeError(f"the custom_vjp function {name} has no rules yet: give it some with defvjp")
         given = self.positional(args, kwargs)
+        if repeats_reference(tree.leaves(given)):
+            arguments, flat = self.split(given)
+            raise aliasing_error(f"the custom_vjp function {name}", arguments.leaf_names(), flat, ())
         if evaluating():
             return self.fun(*given)
         self._refuse_tracers(given)

@@ -46,9 +46,13 @@ def aliasing_error(name: str, names: Sequence[str], args: Sequence[Any], capture
     raise AssertionError
 
 
-def refuse_aliases(primitive: Any, args: Sequence[Any], params: dict[str, Any]) -> None:
+def repeats_reference(args: Sequence[Any]) -> bool:
     refs = [x for x in args if isinstance(x, Reference)]
-    if len({id(x) for x in refs}) == len(refs) or "cond_jaxpr" in params:
+    return len({id(x) for x in refs}) < len(refs)
+
+
+def refuse_aliases(primitive: Any, args: Sequence[Any], params: dict[str, Any]) -> None:
+    if not repeats_reference(args) or "cond_jaxpr" in params:
         return
     inner = next((closed for _, closed in subjaxprs(params)), None)
     names = inner.jaxpr.debug.arg_names if inner is not None else ()

@@ -38,6 +38,8 @@ def _entry(part: Any) -> Any:
     if isinstance(part, list):
         part = tuple(part)
     if isinstance(part, tuple):
+        if any(isinstance(name, tuple) for name in part):
+            raise ValueError(f"an axis is spread over mesh axes by name: {part!r} has a tuple in a tuple")
         return None if not part else part[0] if len(part) == 1 else part
     return part
 
@@ -50,7 +52,8 @@ class PartitionSpec:
     whole. `unreduced`: mesh axes over which sums are still to be taken; `reduced`: those over which they were. Equal ones are
     one object.
 
-    Raises ValueError for an axis that is both spread and unreduced or reduced, TypeError where these are no sets.
+    Raises ValueError for an axis that is both spread and unreduced or reduced, and for tuples in tuples, TypeError where
+    these are no sets.
     """
 
     UNCONSTRAINED = UNCONSTRAINED

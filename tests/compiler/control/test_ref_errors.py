@@ -66,6 +66,15 @@ def test_one_reference_by_two_names():
         lax.scan(lambda c, x: (c, x[...] + xs[0]), 0, xs)
     assert ref[...] == 0
 
+    @jx.custom_vjp
+    def ruled(x_ref, y_ref):
+        return None
+
+    ruled.defvjp(lambda x_ref, y_ref: (None, None), lambda _, g: (None, None))
+    for call in (ruled, jx.jit(ruled), lambda x, _: jx.jit(lambda x: ruled(x, x))(x)):
+        with pytest.raises(ValueError, match="appeared at both x_ref and y_ref"):
+            call(ref, ref)
+
 
 def test_frozen_and_freed():
     def ended(end):
