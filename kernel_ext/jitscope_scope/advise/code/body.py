@@ -121,7 +121,7 @@ class Body:
 
     def _inner(self, node: Function) -> None:
         """A function defined while tracing, that no transformation takes by name: what it captures is traced."""
-        if any(one.function is node for one in self.functions.traced) or self.functions.is_called_back(node):
+        if node in self.functions.traced_functions or self.functions.is_called_back(node):
             return
         given = dict.fromkeys(parameters(node), Kind.UNKNOWN)
         known = {name: one for name, one in self.region.known.items() if name not in given} | switched_off(node)
@@ -278,9 +278,7 @@ class Body:
         if any(isinstance(side, ast.Constant) and isinstance(side.value, str | None | bytes) for side in sides):
             return Kind.STATIC
         if any(isinstance(side, ast.Attribute) and self.functions.is_class(side.value) for side in sides):
-            return (
-                Kind.UNKNOWN
-            )  # `Mode.TRAIN`, a member of a class of this program: what is compared with it is hardly an array
+            return Kind.UNKNOWN  # `Mode.TRAIN`, of a class of this program: what is compared with it is hardly an array
         if (
             isinstance(node.ops[0], ast.Eq | ast.NotEq)
             and Kind.TREE in kinds

@@ -367,6 +367,11 @@ class Functions:
         scope = self.code.scopes.binding(name, at)
         return self._by_scope.at(scope, name, at) if scope is not None else None
 
+    @cached_property
+    def traced_functions(self) -> set[Function]:
+        """The functions that are traced, by whatever."""
+        return {one.function for one in self.traced}
+
     def called(self, call: ast.Call) -> Function | None:
         """The function that a call calls by its name, if the program defines it."""
         return self.named(call.func.id, call) if isinstance(call.func, ast.Name) else None

@@ -55,9 +55,8 @@ class Walk:
         """Walk the module, then all functions that are not traced, then those that are."""
         top = Region(None, None)
         Body(self, {}, top).block(self.code.tree.body)
-        traced = {one.function for one in self.functions.traced}
         for node in self.code.of(ast.FunctionDef, ast.AsyncFunctionDef):
-            if node not in traced:
+            if node not in self.functions.traced_functions:
                 plain = dict.fromkeys(parameters(node), Kind.UNKNOWN)
                 self.function(node, plain, Region(node, None))
         for one in sorted(self.functions.traced, key=lambda one: bool(one.unsure)):

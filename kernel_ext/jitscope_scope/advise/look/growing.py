@@ -54,7 +54,7 @@ def _runs(node: ast.AST, walk: Walk, met: frozenset[Function] = frozenset()) -> 
     function = walk.code.function_around(node)
     if function is None:
         return True
-    if function in met or any(one.function is function for one in walk.functions.traced):
+    if function in met or function in walk.functions.traced_functions:
         return False
     return any(
         walk.functions.called(call) is function and _runs(call, walk, met | {function})

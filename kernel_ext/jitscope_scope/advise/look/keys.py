@@ -129,15 +129,14 @@ class _Draws:
 
     def _from_outside(self, function: Function) -> list[str]:
         """The names of the whole program that a function, which is not traced, uses up as keys."""
-        if function in self._traced or self.walk.functions.scope_of(function) is not self.code.tree:
+        if (
+            function in self.walk.functions.traced_functions
+            or self.walk.functions.scope_of(function) is not self.code.tree
+        ):
             return []
         own = bound(function)
         used = (_drawn_with(call, self.code) for call in _own_calls(function, self.code))
         return [name for name in used if name and name not in own]
-
-    @cached_property
-    def _traced(self) -> set[Function]:
-        return {traced.function for traced in self.walk.functions.traced}
 
     def _source(self, key: ast.expr | None) -> str:
         """The source of a key that has a name, or ""."""

@@ -68,9 +68,8 @@ def _of_objects_in_functions(walk: Walk) -> Iterator[Diagnostic]:
         for _, traced in given
         if isinstance(scope, ast.ClassDef) and "self" in traced.static
     ]
-    compiled = {one.function for one in walk.functions.traced}
     for function in walk.code.of(ast.FunctionDef, ast.AsyncFunctionDef) if methods else ():
-        if function in compiled:
+        if function in walk.functions.traced_functions:
             continue
         own = [one for one in below(function) if walk.code.function_around(one) is function]
         changes = {
@@ -262,8 +261,7 @@ def _given_by_method(call: ast.Call, walk: Walk) -> Iterator[tuple[str, bool]]:
     if not isinstance(base, ast.Name) or walk.functions.instance(base, call) is None:
         return
     method = walk.functions.of_object(call.func, call)
-    compiled = any(one.function is method for one in walk.functions.traced)
-    if not isinstance(method, ast.FunctionDef) or compiled or not parameters(method):
+    if not isinstance(method, ast.FunctionDef) or method in walk.functions.traced_functions or not parameters(method):
         return
     own, *given = parameters(method)
     for statement in method.body:
