@@ -223,6 +223,7 @@ _ONE_IN = {
     "compiler/transforms/test_transforms": "test_transformations_in_every_nesting:6",
     "compiler/xla/test_xla": "test_constants_hold_what_they_were_given:4",
     "examples/test_lessons": "test_a_lesson_runs_and_its_questions_check_themselves:3",
+    "examples/test_programs": "test_all_levels_reach_the_same_elbo:2",
     "jaxwatch/test_checking": "test_a_run_shows_the_same_in_jaxs_spelling:6 test_a_run_sees_through_libraries:2",
     "jaxwatch/test_edits": "test_an_edit_that_is_offered_keeps_the_results_and_its_count:4",
     "jaxwatch/test_programs": "test_a_program_is_the_same_and_shown_truly:4",
