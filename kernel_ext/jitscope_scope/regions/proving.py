@@ -14,6 +14,7 @@ import sys
 import threading
 import traceback
 import warnings
+import weakref
 from collections.abc import Callable, Collection, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, replace
 from types import CellType, FrameType, FunctionType, MappingProxyType
@@ -438,11 +439,16 @@ def _no_longer_than(limit: float, error: Exception, computing: bool = False) -> 
 
 
 def _goes_unheard(frame: FrameType | None) -> bool:
-    """Whether what is raised here is lost, in what the collector of garbage calls, or taken for a thread that did not start, and may be wrong."""
-    called = {c.__code__ for c in gc.callbacks if isinstance(c, FunctionType)} | {threading.Thread.start.__code__}
+    """Whether what is raised here is lost, in what the collector of garbage or a weak set calls, or taken for a thread that did not start, and may
+    be wrong."""
+    called = {c.__code__ for c in gc.callbacks if isinstance(c, FunctionType)} | _LOST
     while frame is not None and frame.f_code not in called and frame.f_code.co_name != "__del__":
         frame = frame.f_back
     return frame is not None
+
+
+_WEAK = (weakref.WeakSet(), weakref.WeakKeyDictionary[Any, Any](), weakref.WeakValueDictionary[Any, Any]())
+_LOST = {threading.Thread.start.__code__, *(weak._remove.__code__ for weak in _WEAK)}  # type: ignore[union-attr]
 
 
 def _endless(line: int) -> CannotCompile:

@@ -307,6 +307,14 @@ class Kept:
     """What a weak reference can be to."""
 
 
+class Rung(set):
+    """What a weak set keeps, where an alarm rings while it is told that something is gone."""
+
+    def discard(self, item: object) -> None:
+        super().discard(item)
+        signal.raise_signal(signal.SIGALRM)
+
+
 def _go_on() -> None:
     """Loops for a minute. (What a signal raises at a loop's jump back is not caught by a `with` in the same function: CPython counts the jump to none.)"""
     end = time.monotonic() + 60
@@ -315,9 +323,13 @@ def _go_on() -> None:
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the system has no alarms")
-@pytest.mark.parametrize("place", ["a callback of the collector", "a callback of a weak reference", "what catches it"])
+@pytest.mark.parametrize(
+    "place",
+    ["a callback of the collector", "a callback of a weak reference", "what a weak set calls", "what catches it"],
+)
 def test_time_is_up_where_what_is_raised_first_is_lost(place: str, monkeypatch) -> None:
-    monkeypatch.setattr(sys, "unraisablehook", lambda told: None)  # tells of what a weak reference's callback raised
+    lost: list[object] = []  # what a weak reference's callback raised
+    monkeypatch.setattr(sys, "unraisablehook", lambda told: lost.append(told.exc_type))
 
     def called(phase: object = "start", told: object = None) -> None:
         if phase != "stop" and timed:
@@ -334,6 +346,10 @@ def test_time_is_up_where_what_is_raised_first_is_lost(place: str, monkeypatch) 
                 gc.collect()
             elif place == "a callback of a weak reference":
                 del kept
+            elif place == "what a weak set calls":
+                weak = weakref.WeakSet([member := Kept()])
+                weak.data = Rung(weak.data)
+                del member
             else:
                 with contextlib.suppress(TimeoutError):
                     called()
@@ -342,4 +358,4 @@ def test_time_is_up_where_what_is_raised_first_is_lost(place: str, monkeypatch) 
         timed.clear()  # what is kept may go later, when nobody hears the alarm any longer, which would end the process
         if by_the_collector:
             gc.callbacks.remove(called)
-    assert seen is not None
+    assert seen is not None and bool(lost) == (place == "a callback of a weak reference")
