@@ -67,7 +67,11 @@ def told_by_jax(name: str) -> dict[str, Any]:
     return {
         "text": compiled.as_text(),
         "arguments": sum(leaf.nbytes for leaf in jax.tree.leaves(args) if isinstance(leaf, jax.Array)),
-        "memory": {kind: getattr(stats, f"{kind}_size_in_bytes") for kind in ("argument", "output", "temp")},
+        "memory": {
+            "argument": stats.argument_size_in_bytes,
+            "output": stats.output_size_in_bytes - stats.alias_size_in_bytes,
+            "temp": stats.temp_size_in_bytes,
+        },
         "finite": all(bool(np.isfinite(np.asarray(leaf)).all()) for leaf in results if _is_floating(leaf)),
     }
 
