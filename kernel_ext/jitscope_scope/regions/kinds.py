@@ -33,6 +33,9 @@ class Kinds:
             for t in naming.targets_of(s):
                 if isinstance(t, ast.Name):
                     self.given.setdefault(t.id, []).append(value_given(s, t.id))
+        counted = naming.loop_targets(body, _counts)
+        self.counts = {n for n in counted if all(_counts(s) for s in naming.all_of(ast.stmt, body) if _binds(s, n))}
+        """What loops alone bind, to Python's whole numbers."""
 
     def mixed(self) -> dict[str, type]:
         """Names of both kinds, and Python's type of them."""
@@ -54,6 +57,11 @@ class Kinds:
                 return False if type(value) in _OF_NUMPY else None
             case ast.Name(id=n) if n not in self.changing:
                 return _of_value(self.visit.values.get(n))
+            case ast.Name(id=n) if n in self.counts:
+                return False
+            case ast.Name(id=n) if n not in self.visit.values and len(self.given.get(n, ())) == 1:
+                (value,) = self.given[n]
+                return self.of(value) if value is not None and n not in naming.loaded([value]) else None
             case ast.UnaryOp(operand=a) if not isinstance(node.op, ast.Not):
                 return self.of(a)
             case ast.BinOp(left=a, right=b):
@@ -73,6 +81,24 @@ class Kinds:
                 owner = self.visit.values.get(n)
                 return {np: True, math: False}.get(owner) if isinstance(owner, ModuleType) else None
         return None
+
+
+def _counts(s: ast.stmt) -> bool:
+    """Whether a loop goes through Python's whole numbers: a range, or those that are written there."""
+    match s:
+        case ast.For(iter=ast.Call(func=ast.Name(id="range"))):
+            return True
+        case ast.For(iter=ast.Tuple() | ast.List() as these):
+            leaves = [n for n in ast.walk(these) if not isinstance(n, (ast.Tuple, ast.List, ast.expr_context))]
+            return all(
+                isinstance(n, (ast.Constant, ast.UnaryOp, ast.USub)) and type(getattr(n, "value", 0)) is int
+                for n in leaves
+            )
+    return False
+
+
+def _binds(s: ast.stmt, name: str) -> bool:
+    return any(isinstance(t, ast.Name) and t.id == name for t in naming.targets_of(s))
 
 
 def value_given(s: ast.stmt, name: str) -> ast.expr | None:

@@ -550,4 +550,21 @@ for i, s in enumerate(sites):
     counts = np.bincount(lab.ravel(), minlength=L * L + 1)
     counts[0] = 0
     biggest[i] = max(biggest[i], counts.max())
+=== a root that is Python's count or NumPy's parent
+n = 4; inside = rng.random((n, n)) < 0.7; parent = np.arange(n * n); parent[n * n - 1] = 2
+---
+for i in range(n):
+    for j in range(n):
+        for di, dj in ((0, 1), (1, 0)):
+            a, b = i + di, j + dj
+            if a < n and b < n and inside[i, j] and inside[a, b]:
+                r = i * n + j
+                while parent[r] != r:
+                    r = parent[r]
+                parent[r] = min(parent[r], a * n + b)
+r = 3
+for i in range(n):
+    r = i * n
+    while parent[r] != r:
+        r = parent[r]
 """)
