@@ -35,6 +35,6 @@ def said(sentence: str) -> str:
 
 def part(what: str, *forms: Callable[[], str], worth: float = 1.0) -> Part:
     """A part with these forms, none of which can raise; the last resort is a sentence."""
-    left_out = f"{what[0].upper()}{what[1:]} is left out here to keep the saved output small; the live view shows it."
+    left_out = f"{what[0].upper()}{what[1:]}: left out here to keep the saved output small; the live view shows it."
     guarded = [lambda form=form: attempt(what, form) for form in forms]
     return Part([*guarded, lambda: said(left_out)], worth)
