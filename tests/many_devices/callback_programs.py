@@ -26,7 +26,7 @@ heard: list[Any] = []
 
 
 def hear(value: Any) -> None:
-    heard.append(np.asarray(value).tolist())
+    heard.append(np.asarray(value * 1).tolist())
 
 
 def doubled(value: Any) -> Any:
@@ -54,6 +54,12 @@ def between(a: Any) -> Any:
     return out
 
 
+def under_a_mesh(a: Any) -> Any:
+    """The callback computes, on a device where the program that called it is at work."""
+    with jx.set_mesh(MESH):
+        return jx.jit(told(lambda a: a))(jx.device_put(a, P(("x", "y"))))
+
+
 PROGRAMS: dict[str, Callable[[Any], Any]] = {
     "element": mapped(told(lambda a: a[0])),
     "array": mapped(told(lambda a: a)),
@@ -66,6 +72,7 @@ PROGRAMS: dict[str, Callable[[Any], Any]] = {
     "called": mapped(jx.jit(told(lambda a: a[0]))),
     "between others": between,
     "gradient": jx.grad(lambda a: mapped(told(lambda a: a[0]))(a).sum()),
+    "under a mesh": under_a_mesh,
     "pmap": lambda a: jx.pmap(told(lambda a: a[0]))(a.reshape(8, 2)).reshape(16),
 }
 
@@ -87,7 +94,7 @@ def main() -> None:
     said: dict[str, Any] = {}
     for name, program in PROGRAMS.items():
         heard.clear()
-        result = np.asarray((program if name == "pmap" else jx.jit(program))(jnp.asarray(A)))
+        result = np.asarray((program if name in ("pmap", "under a mesh") else jx.jit(program))(jnp.asarray(A)))
         jx.effects_barrier()
         said[name] = {"result": result.tolist(), "heard": list(heard)}
     some = jx.shard_map(told(lambda a: a[0]), mesh=MESH, in_specs=P("x"), out_specs=P("x"), axis_names={"x"})

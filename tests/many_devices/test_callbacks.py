@@ -24,6 +24,7 @@ HEARD = {
     "called": FIRST,
     "between others": [120, *FIRST, -120],
     "gradient": FIRST,
+    "under a mesh": [A.tolist()],
     "pmap": FIRST,
 }
 

@@ -18,6 +18,7 @@ from ..control.bodies import name_of
 from ..core import call_sites, dtypes, source
 from ..core.avals import ShapedArray, physical, refuse_masked
 from ..core.errors import CallbackResultError
+from ..core.meshes_in_force import meshes_in_force
 from ..core.messages import with_advice
 from ..core.trace import Tracer, evaluation, leak_error, using
 from ..xla import client
@@ -81,7 +82,8 @@ class HostFunction:
         return [_array(x, aval.update(shape=(size, *aval.shape)), device) for x, aval in zip(stacked, avals)]
 
     def _call(self, arrays: list[Array], avals: Sequence[ShapedArray]) -> list[np.ndarray]:
-        with using(evaluation()), call_sites.written_at(None):
+        # Under the mesh of the caller, what the function computes would wait for the devices that wait for it.
+        with using(evaluation()), meshes_in_force(None), call_sites.written_at(None):
             args, kwargs = self.in_tree.unflatten(arrays)
             return self._checked(self.function(*args, **kwargs), avals)
 
