@@ -134,7 +134,7 @@ class _Builder:
         self._node(path, kind, label, scope, avals, text, params or _NO_PARAMS, [path], origin)
         for var in eqn.outvars:
             self.sources[var], self.producers[var] = path, eqn
-        if inner and "transpose" in origin["transforms"]:
+        if inner and "transpose" in origin.get("transforms", ()):
             self.backward.add(path)
         if not inner:
             for atom in eqn.invars:
