@@ -214,10 +214,11 @@ class Bounds:
             return (left[0] ** right[0], left[1] ** right[1])
         if isinstance(op, (ast.FloorDiv, ast.Mod)):
             return _quotient(op, left, right)
-        if isinstance(op, ast.BitAnd) and left[0] >= 0 and right[0] >= 0:
-            return (0, min(left[1], right[1]))
-        if isinstance(op, (ast.BitOr, ast.BitXor)) and left[0] >= 0 and right[0] >= 0:
-            return (0, 2 ** max(left[1].bit_length(), right[1].bit_length()) - 1)
+        if isinstance(op, ast.BitAnd) and (ends := [end for low, end in (left, right) if low >= 0]):
+            return (0, min(ends))
+        if isinstance(op, (ast.BitAnd, ast.BitOr, ast.BitXor)):
+            beyond = 2 ** max(end.bit_length() for end in (*left, *right))
+            return (0 if left[0] >= 0 and right[0] >= 0 else -beyond, beyond - 1)
         if isinstance(op, ast.LShift) and 0 <= right[0] and right[1] < 64:
             return (min(left[0], left[0] << right[1]), max(left[1], left[1] << right[1]))
         if isinstance(op, ast.RShift) and left[0] >= 0 and right[0] >= 0:

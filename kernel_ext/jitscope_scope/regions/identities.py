@@ -1,5 +1,5 @@
 """Names that a branch on a value makes stand for one array (`if lower: best = x`): the region notes whether they do in the end, and the one is
-bound to the other's array only then."""
+bound to the other's array only then; and such as a branch puts last into a list."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ Pair = tuple[str, str]
 def noted(
     body: naming.Statements, visit: Visit, live: set[str], name: str
 ) -> tuple[naming.Statements, Visit, dict[str, Pair]]:
-    """The statements with a flag for each two names that were one array in the end because a branch was taken, what was seen with them, and
+    """The statements with a flag for each two names that may be one array in the end because a branch was taken, what was seen with them, and
     the names by flag; nothing of it where no branch decides."""
-    pairs = [p for p in _under_branches(body) if set(p) <= live and _are_one(p, visit)]
+    pairs = [p for p in _under_branches(body) if set(p) <= live and _may_be_one(p, visit)]
     if not pairs:
         return body, visit, {}
     flags = {f"{name}_{a}_is_{b}": (a, b) for a, b in dict.fromkeys(pairs)}
@@ -32,7 +32,7 @@ def noted(
     before = {
         flag: visit.live.get(a) is not None and visit.live.get(a) is visit.live.get(b) for flag, (a, b) in flags.items()
     }
-    after: Mapping[str, object] = dict.fromkeys(flags, True)
+    after = {flag: visit.ends.get(a) is visit.ends.get(b) for flag, (a, b) in flags.items()}
     apart = {a: np.array(visit.ends[a]) for a, _ in flags.values()}
     ends = {**visit.ends, **apart, **after}
     return (
@@ -59,9 +59,11 @@ def _made_one(s: ast.stmt) -> list[Pair]:
     return [(n, p.id) for n, p in parts.items() if isinstance(p, ast.Name) and p.id not in names]
 
 
-def _are_one(pair: Pair, visit: Visit) -> bool:
+def _may_be_one(pair: Pair, visit: Visit) -> bool:
     a, b = (visit.ends.get(n) for n in pair)
-    return isinstance(a, np.ndarray) and a is b and not any(a is v for v in visit.live.values())
+    if not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray) or (a.shape, a.dtype) != (b.shape, b.dtype):
+        return False
+    return not any(a is v for v in visit.live.values())
 
 
 def _noted(s: ast.stmt, flags: Mapping[str, Pair]) -> list[ast.stmt]:
@@ -77,9 +79,12 @@ def _noted(s: ast.stmt, flags: Mapping[str, Pair]) -> list[ast.stmt]:
 
 
 def restored(edit: EditText, flags: Mapping[str, Pair], values: Mapping[str, object]) -> EditText:
-    """The edit that binds the names to one array where their flag says so."""
+    """The edit that binds the names to one array where their flag says so: to that which a list has last, where it does."""
     known = lambda pair: all(n in values for n in pair)
     start = [f"{flag} = {a} is {b}" if known((a, b)) else f"{flag} = False" for flag, (a, b) in flags.items()]
-    end = [line for flag, (a, b) in flags.items() for line in (f"if {flag}:", f"    {a} = {b}")]
+    taken = {line.strip().partition(" = ")[0] for line in edit.call if line.endswith("[-1]")}
+    end = []
+    for flag, (a, b) in flags.items():
+        end += [f"if {flag}:", f"    {b} = {a}" if a in taken else f"    {a} = {b}"]
     reads = tuple(n for n in edit.reads if n not in flags)
     return replace(edit, call=(*start, *edit.call, *end, f"del {', '.join(flags)}"), reads=reads)

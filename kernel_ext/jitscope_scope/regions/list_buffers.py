@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import ast
 import copy
+from collections import Counter
 from collections.abc import Collection, Mapping
 
 import numpy as np
 
 from . import growing, naming
 from .parts import numpy_in, placed_at
+from .watching import Visit
 
 
 _MOST = 1 << 22
@@ -47,6 +49,23 @@ def in_rows(
     if not found:
         return tuple(body), []
     return (*first, *(_Rows(found).visit(s) for s in new)), found
+
+
+def put_last(body: naming.Statements, names: Collection[str], visit: Visit) -> dict[str, str]:
+    """Lists of `in_rows` whose last element is the array that a name stands for in the end, and the name: it is bound only where it is
+    appended, just before."""
+    found: dict[str, str] = {}
+    blocks = [b for s in naming.statements(body) for b in (getattr(s, "body", []), getattr(s, "orelse", []))]
+    stored = Counter(naming.stored(body))
+    for block in blocks:
+        for k, s in enumerate(block):
+            match s:
+                case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=rows))], value=ast.Name(id=of)):
+                    name, before = rows.removeprefix("rows_of_"), block[:k]
+                    alone = stored[of] == Counter(naming.stored(before))[of] > 0 and not naming.leaves(before)
+                    if name in names and alone and isinstance(visit.ends.get(of), np.ndarray):
+                        found[name] = of
+    return found
 
 
 def _places(

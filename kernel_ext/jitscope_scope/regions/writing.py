@@ -79,6 +79,8 @@ def written_by_turns(
         return None
     if not few_turns.has_few(found.body, found.visit, definitions):
         return None
+    if static & naming.read_first(found.body) & {*whole_numbers.without_bounds(found.body, found.visit)}:
+        return None  # they go on growing in a later run, beyond 64 bits
     live = live | naming.bound(found.body) - naming.bound(body)
     edit = _translated(found.body, found.visit, live, name, home, definitions, (loop.lineno, frozenset(static)))
     edit = edit.of_same_sizes(found.visit).of_same_kinds(found.visit)
@@ -528,6 +530,9 @@ def _call(
         again = made_lists.extended(n, f"{result}[{k}]") if n in made_lists.rows else None
         binds.append(again or growing.afterwards(n, f"{result}[{k}]{end}", visit.after[n], None, home))
     tail += [f"{n} = {m}[-1]" for m, n in growing.put_last(body, visit).items() if m in lists and n in outs]
+    for m, n in list_buffers.put_last(body, in_rows, visit).items():
+        if n in outs:
+            tail += [f"if {result}[{len(outs) + len(lists) + in_rows.index(m)}]:", f"    {n} = {m}[-1]"]
     ends = [f"{name}_{first}" for first in moved]
     return [*lines, *binds, *tail, f"del {', '.join([result, *ends])}"]
 

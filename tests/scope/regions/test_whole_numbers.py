@@ -80,11 +80,12 @@ def test_a_division_by_zero_is_raised(monkeypatch) -> None:
         exec(compile(applied(DIVISORS.cell, regions, 2), "<cell>", "exec"), names)
 
 
-def test_a_name_is_another_array_only_where_the_branch_was_taken(monkeypatch) -> None:
-    """In the run that is watched the last value is taken, in the next it is not."""
-    (program,) = parsed("""
+@pytest.mark.parametrize("watched_last", [1, -1])
+def test_a_name_is_another_array_only_where_the_branch_was_taken(watched_last: int, monkeypatch) -> None:
+    """Whether or not the last value is taken in the run that is watched."""
+    (program,) = parsed(f"""
 === what was taken last
-x = np.zeros(2); moves = np.ones((6, 2)); up = np.ones(6)
+x = np.zeros(2); moves = np.ones((6, 2)); up = np.ones(6); up[-1] = {watched_last}
 ---
 for k in range(6):
     y = x + moves[k]
