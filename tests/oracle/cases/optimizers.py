@@ -115,3 +115,8 @@ CASES = {
        for kind, table in (("real", REAL), ("complex", COMPLEX)) for expr in cases(table)},
     **{expr: lambda o, expr=expr: values(o, expr) for expr in cases(SCHEDULES)},
 }  # fmt: skip
+
+
+def sample(name: str) -> bool:
+    """All: other tests read these answers, too."""
+    return True

@@ -124,3 +124,8 @@ def tolerance(name: str) -> float:
     """None, but for the polynomial of erf_inv, which may be contracted otherwise, and for half precision, which some processors
     compute in."""
     return 4 if "normal" in name or "float16 in range" in name else 0
+
+
+def sample(name: str) -> bool:
+    """All: other tests read these answers, too."""
+    return True
