@@ -36,7 +36,7 @@ from .bodies import check_leaves, lift_constants, name_of, trace_body
 from .call import call
 from .carry import handed_on, kept_of, settle_carry, stable
 from .discharge import value_aval
-from .two_turns import between_iterations, in_two_turns
+from .two_turns import beside_the_states_before, between_iterations, in_two_turns
 
 
 if TYPE_CHECKING:
@@ -74,6 +74,12 @@ class Scan(HigherOrder):
 
     def lower(self, ctx, /, *values, jaxpr, length, reverse, unroll, num_consts, num_carry):
         consts, carry, xs = _spread(values, num_consts, num_carry)
+        unroll = 1 if is_symbolic_dim(length) else chosen().unroll or unroll
+        twice = unroll == 1 and in_two_turns(ctx, jaxpr, range(num_consts, num_consts + num_carry), length)
+        own = num_carry
+        if twice:
+            jaxpr, before = beside_the_states_before(jaxpr, num_consts, num_carry)
+            carry, num_carry = [*carry, *(carry[place] for place in before)], num_carry + len(before)
         x_avals, y_avals = jaxpr.in_avals[num_consts + num_carry :], jaxpr.out_avals[num_carry:]
         carry_avals = jaxpr.out_avals[:num_carry]
         ys = [ctx.zeros(_stacked(y, length)) for y in y_avals]
@@ -89,8 +95,6 @@ class Scan(HigherOrder):
             i = ctx.hlo.add(i, ctx.scalar(step, np.int32)) if step else i
             return ctx.hlo.subtract(ctx.count(length - 1), i) if reverse else i
 
-        unroll = 1 if is_symbolic_dim(length) else chosen().unroll or unroll
-        twice = unroll == 1 and in_two_turns(ctx, jaxpr, range(num_consts, num_consts + num_carry), length)
         if twice:
             unroll = 2
             ctx.rewritten(
@@ -115,7 +119,7 @@ class Scan(HigherOrder):
             _, consts, carry, xs, ys = _spread(found, *sizes)
         for step in () if is_symbolic_dim(length) else range(rounds * unroll, length):
             carry, ys = iteration(place(ctx.scalar(step, np.int32), 0), consts, carry, xs, ys)
-        return [*carry, *ys]
+        return [*carry[:own], *ys]
 
     def jvp(self, primals, tangents, /, *, jaxpr, num_consts, num_carry, **params):
         consts, carry, xs = _spread([not is_zero(t) for t in tangents], num_consts, num_carry)

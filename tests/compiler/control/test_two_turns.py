@@ -93,3 +93,57 @@ def test_what_is_written_is_told() -> None:
     u = np.ones(10_000, np.float32)
     lowered = jx.jit(lambda u: lax.fori_loop(0, 9, lambda _, u: _twice(u), u)).lower(u)
     assert [r.rule for r in lowered.rewrites() if "two iterations" in r.words] == [RULE.name]
+
+
+def _written_part(u: Any, low: int, high: int, add: bool) -> Any:
+    """A step that writes all but so many rows at both ends."""
+    new = (u[1:-1] + u[2:] - (u[:-2] >> 1))[low - 1 : len(u) - high - 1]
+    at = u.at[low : len(u) - high]
+    return at.add(new) if add else at.set(new)
+
+
+_COUPLED = {
+    "alone": lambda u, v, part: (part(u), v + 1),
+    "two": lambda u, v, part: (part(u), part(v)),
+    "two that read each other": lambda u, v, part: (
+        u.at[1:-1].add(v[2:] - v[:-2]),
+        v.at[1:-1].set((u[2:] >> 1) + u[:-2]),
+    ),
+    "new one read": lambda u, v, part: (new := part(u), v.at[1:-1].add(new[2:] - new[:-2])),
+    "handed on": lambda u, v, part: (part(u), u),
+    "exchanged": lambda u, v, part: (part(v), part(u)),
+}
+
+
+@settings(max_examples=examples(20), phases=[Phase.explicit, Phase.generate])
+@given(
+    name=st.sampled_from(sorted(_COUPLED)),
+    sizes=st.lists(st.integers(1, 9), max_size=1).map(lambda sizes: [*sizes, RULE.value["row"]]),
+    ends=st.tuples(st.integers(1, 3), st.integers(1, 3)),
+    add=st.booleans(),
+    length=st.integers(4, 9),
+    rows=st.booleans(),
+    seed=st.integers(0, 2**31),
+)
+def test_parts_are_written_into_the_state_before(
+    name: str, sizes: list[int], ends: tuple[int, int], add: bool, length: int, rows: bool, seed: int
+) -> None:
+    def body(state: Any, x: Any) -> Any:
+        u, v = _COUPLED[name](*state, lambda u: _written_part(u, *ends, add))
+        return (u, v), (u[1] + x if rows else None)
+
+    shape = (-(-RULE.value["elements"] // int(np.prod(sizes))) + 9, *sizes)
+    u, v = np.random.default_rng(seed).integers(-99, 99, (2, *shape), np.int32)
+    run = lambda u, v: lax.scan(body, (u, v), jnp.arange(length, dtype="int32"))
+    got, own, differ = with_and_without([RULE], run, u, v)
+    assert differ
+    for one, other in zip(got, own, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_a_step_writes_no_border() -> None:
+    """The state before is carried beside the state, and nothing is chosen element by element."""
+    u = np.zeros((64, RULE.value["row"]), np.float32)
+    step = lambda i, u: u.at[1:-1, 1:-1].set(u[2:, 1:-1] + u[:-2, 1:-1] - u[1:-1, 2:] + u[1:-1, :-2])
+    text = jx.jit(lambda u: lax.fori_loop(0, 9, step, u)).lower(u).as_text()
+    assert text.count("stablehlo.dynamic_update_slice") >= 2 and "stablehlo.select" not in text
