@@ -118,8 +118,8 @@ def put_last(body: naming.Statements, visit: Visit) -> dict[str, str]:
             case ast.Expr(
                 value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append"), args=[ast.Name(id=of)])
             ) if of not in naming.bound(turn[k + 1 :]):
-                taken, last = visit.ends.get(name), visit.ends.get(of)
-                if isinstance(last, np.ndarray) and isinstance(taken, list) and taken and taken[-1] is last:
+                taken = visit.ends.get(name)
+                if isinstance(visit.ends.get(of), np.ndarray) and isinstance(taken, list) and taken:
                     found[name] = of
     return found
 

@@ -33,7 +33,7 @@ def noted(
         flag: visit.live.get(a) is not None and visit.live.get(a) is visit.live.get(b) for flag, (a, b) in flags.items()
     }
     after = {flag: visit.ends.get(a) is visit.ends.get(b) for flag, (a, b) in flags.items()}
-    apart = {a: np.array(visit.ends[a]) for a, _ in flags.values()}
+    apart = {a: np.array(visit.ends[a]) for flag, (a, _) in flags.items() if after[flag]}
     ends = {**visit.ends, **apart, **after}
     return (
         tuple(new),

@@ -85,12 +85,13 @@ def test_a_name_is_another_array_only_where_the_branch_was_taken(watched_last: i
     """Whether or not the last value is taken in the run that is watched."""
     (program,) = parsed(f"""
 === what was taken last
-x = np.zeros(2); moves = np.ones((6, 2)); up = np.ones(6); up[-1] = {watched_last}
+x = np.zeros(2); moves = np.ones((6, 2)); up = np.ones(6); up[-1] = {watched_last}; xs = []
 ---
 for k in range(6):
     y = x + moves[k]
     if up[k] > 0:
         x = y
+    xs.append(x)
 """)
     regions, _ = watched(program, monkeypatch)
     edited = applied(program.cell, regions, 2)
@@ -101,7 +102,7 @@ for k in range(6):
             exec(compile(cell, "<cell>", "exec"), names)
             exec("y[0] = 99.0", names)
         assert np.array_equal(np.asarray(plain["x"]), np.asarray(other["x"]))
-        assert (other["x"] is other["y"]) == (last > 0)
+        assert (other["x"] is other["y"]) == (last > 0) and other["x"] is other["xs"][-1]
 
 
 def test_an_array_that_a_list_took_last_is_its_last_element(monkeypatch) -> None:
