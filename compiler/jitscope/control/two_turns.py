@@ -38,9 +38,10 @@ def in_two_turns(ctx: Any, jaxpr: ClosedJaxpr, carried: range, length: Any) -> b
 def beside_the_states_before(jaxpr: ClosedJaxpr, num_consts: int, num_carry: int) -> tuple[ClosedJaxpr, list[int]]:
     """The body of a scan that carries, last of all, the states before, into which it writes; and which of what it carries these are. The body
     as it is, and none, where it writes no state at a known place, or hands the state on."""
-    if "states before" not in jaxpr.derived:
-        jaxpr.derived["states before"] = _beside_the_states_before(jaxpr, num_consts, num_carry)
-    return jaxpr.derived["states before"]
+    key = ("states before", num_consts, num_carry)
+    if key not in jaxpr.derived:
+        jaxpr.derived[key] = _beside_the_states_before(jaxpr, num_consts, num_carry)
+    return jaxpr.derived[key]
 
 
 def _beside_the_states_before(jaxpr: ClosedJaxpr, num_consts: int, num_carry: int) -> tuple[ClosedJaxpr, list[int]]:
@@ -48,11 +49,12 @@ def _beside_the_states_before(jaxpr: ClosedJaxpr, num_consts: int, num_carry: in
     states = dict(zip(body.invars[num_consts:], body.outvars[:num_carry]))
     for at, eqn in enumerate(body.eqns):
         state = eqn.invars[0] if eqn.invars else None
-        if isinstance(state, Var) and states.get(state) is eqn.outvars[0] and _writes_a_known_part(eqn):
-            if state not in body.outvars:
-                place = body.invars.index(state) - num_consts
-                before[place] = Var(state.aval)
-                eqns[at] = eqn.replace(invars=[before[place], *eqn.invars[1:]])
+        if not isinstance(state, Var) or states.get(state) is not eqn.outvars[0] or state in body.outvars:
+            continue
+        if _writes_a_known_part(eqn):
+            place = body.invars.index(state) - num_consts
+            before[place] = Var(state.aval)
+            eqns[at] = eqn.replace(invars=[before[place], *eqn.invars[1:]])
     if not before:
         return jaxpr, []
     end = num_consts + num_carry

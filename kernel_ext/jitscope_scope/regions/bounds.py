@@ -13,8 +13,6 @@ from . import naming
 
 Interval = tuple[int, int]
 _LARGEST = 2**63 - 1
-
-
 _GIVE_FLOATS = frozenset("floor ceil round rint trunc sqrt exp log".split())
 
 

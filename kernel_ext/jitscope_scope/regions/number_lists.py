@@ -1,5 +1,5 @@
-"""Python's lists and tuples of numbers, rectangles of such (`table[i][j]`), and lists of arrays of one kind and size that a region takes elements of, gives to NumPy's functions and
-stores into: they go in as arrays, and what was stored is put back into the lists."""
+"""Python's lists and tuples of numbers, rectangles of such (`table[i][j]`), and lists of arrays of one kind and size that a region takes
+elements of, gives to NumPy's functions and stores into: they go in as arrays, and what was stored is put back into the lists."""
 
 from __future__ import annotations
 
