@@ -27,7 +27,7 @@ from .loop_words import (
 )
 from .places import path_at, with_index
 from .slice_length import length_of
-from .tree import parts_of
+from .tree import is_elif, parts_of
 
 
 class Rewrite(NamedTuple):
@@ -96,7 +96,11 @@ def _truth(path: list[ast.AST]) -> Rewrite | None:
                 text = "make it a loop, `lax.while_loop`, of a function that says whether it goes on and one that makes a step"
                 return Rewrite(node, text, False, note=note)
             case ast.If(test=test) if node is path[0] or within(path[0], test):
-                return _if(node, path)
+                found = _if(node, path)
+                above = next((outer for inner, outer in itertools.pairwise(path) if inner is node), None)
+                return (
+                    found._replace(note=f"{found.note}{BELOW_ELSE}") if found.whole and is_elif(node, above) else found
+                )
             case ast.IfExp(test=test, body=body, orelse=orelse) if within(path[0], test):
                 return _where(node, condition(test), body, orelse)
             case ast.While(test=test) if node is path[0] or within(path[0], test):
@@ -155,6 +159,10 @@ def _chosen(node: ast.BoolOp) -> str:
         yes, no = (one, text) if isinstance(node.op, ast.Or) else (text, one)
         text = f"jnp.where({one}, {yes}, {no})"
     return text
+
+
+BELOW_ELSE = " below an `else:`"
+"""How a statement goes on in words that stands in place of an `elif`."""
 
 
 def _if(node: ast.If, path: list[ast.AST]) -> Rewrite:
@@ -270,6 +278,23 @@ def _is_kept(path: list[ast.AST]) -> bool:
     return False
 
 
+OF_SHAPES = "compute it with NumPy or math: nothing in it depends on the values of arrays, and what jnp computes while tracing is traced all the same"
+
+
+def _is_of_shapes(node: ast.AST) -> bool:
+    """Whether an expression is computed of constants and of what is known of arrays while tracing alone."""
+    match node:
+        case ast.Attribute(attr="shape" | "ndim" | "size") | ast.Call(func=ast.Name(id="len")):
+            return True
+        case ast.Call(
+            func=ast.Attribute(value=ast.Name() | ast.Attribute(value=ast.Name())), args=args, keywords=keywords
+        ) if args:
+            return all(map(_is_of_shapes, (*args, *(one.value for one in keywords))))
+        case ast.Name() | ast.Call() | ast.Attribute():
+            return False
+    return all(map(_is_of_shapes, (one for one in ast.iter_child_nodes(node) if isinstance(one, ast.expr))))
+
+
 def _number(path: list[ast.AST]) -> Rewrite | None:
     if _is_kept(path):
         return None
@@ -277,6 +302,10 @@ def _number(path: list[ast.AST]) -> Rewrite | None:
         match node:
             case ast.Call(func=ast.Attribute(value=ast.Name(id="math"), attr=name), args=args):
                 return Rewrite(node, f"jnp.{_MATH.get(name, name)}({', '.join(map(ast.unparse, args))})")
+            case ast.Call(func=ast.Name(id="float" | "int" | "complex"), args=[ast.Call() as value]) if _is_of_shapes(
+                value
+            ):
+                return Rewrite(value, OF_SHAPES, False)
             case ast.Call(func=ast.Name(id="float" | "int" | "complex" as name), args=[value]):
                 return Rewrite(node, f"{as_operand(value)}.astype({name})")
             case ast.Call(func=ast.Attribute(value=value, attr="item" | "tolist")):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import operator
 import re
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
@@ -13,10 +14,10 @@ from typing import NamedTuple, TypeVar
 from jitscope.core import source
 
 from .bindings import pairs
-from .edits import Span
+from .edits import Edit, Span
 from .names import Names
 from .scopes import Scopes
-from .tree import Function, below, children
+from .tree import Function, below, children, is_elif
 
 
 Node = TypeVar("Node", bound=ast.AST)
@@ -191,6 +192,18 @@ class Code:
         """The statements after one in its block."""
         block = self.block_of(statement)
         return block[block.index(statement) + 1 :] if block else []
+
+    def in_place_of(self, node: ast.AST, text: str, last: ast.AST | None = None) -> Edit:
+        """The edit that puts `text` where a node stands, and all up to the `last`: up to the `return` behind an `if` where a `return` gives both
+        values. What stands in place of an `elif` goes below an `else`."""
+        if last is None and isinstance(node, ast.If) and not node.orelse and text.startswith("return "):
+            last = next(iter(self.after(node)), None)
+        span, end = self.span(node), self.span(node if last is None else last)
+        if is_elif(node, self.parents.get(node)):
+            text = "else:\n" + textwrap.indent(text, "    ")
+        if isinstance(node, ast.stmt):
+            text = text.replace("\n", "\n" + self.indent(span.line))
+        return Edit(span._replace(end_line=end.end_line, end_column=end.end_column), text)
 
     def cell_of(self, node: ast.AST) -> Cell | None:
         """The cell a node stands in."""

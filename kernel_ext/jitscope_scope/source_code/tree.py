@@ -74,6 +74,13 @@ def parts_of(node: ast.expr) -> list[ast.expr]:
     return node.elts if isinstance(node, ast.Tuple) else [node]
 
 
+def is_elif(node: ast.AST, above: ast.AST | None) -> bool:
+    """Whether an `if` is the `elif` of the statement above it."""
+    if not isinstance(node, ast.If) or not isinstance(above, ast.If):
+        return False
+    return above.orelse == [node] and node.col_offset == above.col_offset
+
+
 def first_line(node: ast.stmt | ast.expr) -> int:
     """The line that a statement or a function begins in, with its decorators."""
     return min(one.lineno for one in (node, *getattr(node, "decorator_list", ())))

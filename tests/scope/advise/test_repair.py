@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import linecache
 import math
@@ -28,7 +29,7 @@ from jitscope_widgets import validate
 from tests.extent import examples
 
 
-NAMES = {"jax": jitscope, "jnp": jitscope.numpy, "lax": jitscope.lax, "np": np}
+NAMES = {"functools": functools, "jax": jitscope, "jnp": jitscope.numpy, "lax": jitscope.lax, "np": np}
 _numbers = itertools.count()
 
 
@@ -135,6 +136,16 @@ KINDS = {
     "a function inside": (
         "def make():\n    def inner(x):\n        if x > 0:\n            x = x + 1\n        return x\n    return inner\njax.jit(make())(1.0)\n",
         "x = jnp.where(x > 0, x + 1, x)",
+    ),
+    "an elif": (
+        "@functools.partial(jax.jit, static_argnames=\"mode\")\ndef f(x, mode):\n    if mode == 1:\n        y = 5.0\n    elif x > 0:\n        y = x\n"
+        "    else:\n        y = -x\n    return y\nassert f(-1.0, 2) == 1 and f(2.0, 2) == 2\nassert f(2.0, 1) == 5\n",
+        "        y = 5.0\n    else:\n        y = jnp.where(x > 0, x, -x)\n    return y",
+    ),
+    "an elif with several lines": (
+        "@functools.partial(jax.jit, static_argnames=\"mode\")\ndef f(x, mode):\n    y = z = x\n    if mode == 1:\n        y = 5.0\n    elif x > 0:\n"
+        "        y = x * 2\n        z = y\n    return y + z\nassert f(-1.0, 2) == -2 and f(2.0, 2) == 8\nassert f(2.0, 1) == 7\n",
+        "        y = 5.0\n    else:\n        def when_true(y, z):",
     ),
     "the body of a scan": (
         "def body(c, x):\n    if x > c:\n        c = x\n    return c, c\njax.jit(lambda xs: lax.scan(body, 0.0, xs))(jnp.ones(3))\n",

@@ -6,7 +6,6 @@ import ast
 
 from jitscope.core.words import cut, sentence
 
-from ...source_code.edits import Edit
 from ...source_code.rewrites import rewritten
 from ...source_code.text import Code
 from ..catalogue import Severity
@@ -27,32 +26,14 @@ def rewriting(code: Code, node: ast.AST, asked: str, otherwise: str) -> Fix:
         return Fix(otherwise)
     if not found.is_edit:
         return Fix(sentence(found.words))
-    return replacing(code, found.node, found.text, last=_taken_in(code, found.node, found.text))
+    return replacing(code, found.node, found.text, found.note)
 
 
-def _taken_in(code: Code, node: ast.AST, text: str) -> ast.AST | None:
-    """The `return` behind an `if` whose value a `return` in place of both gives."""
-    parent = code.parents.get(node)
-    blocks = [getattr(parent, name, None) for name in ("body", "orelse", "finalbody")]
-    block = next((one for one in blocks if isinstance(one, list) and node in one), None)
-    if not isinstance(node, ast.If) or node.orelse or not text.startswith("return ") or block is None:
-        return None
-    behind = block[block.index(node) + 1 :]
-    return behind[0] if behind and isinstance(behind[0], ast.Return) else None
-
-
-def replacing(code: Code, node: ast.AST, text: str, note: str = "", last: ast.AST | None = None) -> Fix:
-    """The fix that puts `text`, in the program's names, in place of a node (and of all up to the `last`). It has no edit where the program
-    has no such names."""
+def replacing(code: Code, node: ast.AST, text: str, note: str = "") -> Fix:
+    """The fix that puts `text`, in the program's names, in place of a node (see `Code.in_place_of`); `note` goes on in words. It has no edit
+    where the program has no such names."""
     text = code.names.own(text)
-    words = f"Write `{text}`.{' ' + note if note else ''}"
-    if not code.names.knows(text):
-        return Fix(words)
-    span = code.span(node)
-    if last is not None:
-        end = code.span(last)
-        span = span._replace(end_line=end.end_line, end_column=end.end_column)
-    return Fix(words, (Edit(span, text),))
+    return Fix(f"Write `{text}`{note}.", (code.in_place_of(node, text),) if code.names.knows(text) else ())
 
 
 def short(code: Code, node: ast.AST, most: int = 40) -> str:

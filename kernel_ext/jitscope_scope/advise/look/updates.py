@@ -45,7 +45,7 @@ def views(event: Event, walk: Walk) -> Iterator[Diagnostic]:
             return
     if write is not None and not _is_expected_to_fail(write, walk):
         message = f"`{name}` is a NumPy view of the array `{short(code, node.args[0])}`, whose memory is read-only: it cannot be changed."
-        fix = replacing(code, node, f"np.array({code.source(node.args[0])})", "It makes a copy, which can be written.")
+        fix = replacing(code, node, f"np.array({code.source(node.args[0])})", ": it makes a copy, which can be written")
         yield diagnostic(code, "item-assignment", write, message, fix)
 
 

@@ -49,12 +49,7 @@ def candidates(
         text = code.names.own(usual)
         if not code.names.knows(text):
             continue
-        span = code.span(node)
-        if last is not None:
-            end = code.span(last)
-            span = span._replace(end_line=end.end_line, end_column=end.end_column)
-        indent = " " * span.column if isinstance(node, ast.stmt) else ""
-        yield Candidate(code.names.own(words), (Edit(span, text.replace("\n", "\n" + indent)),), differs)
+        yield Candidate(code.names.own(words), (code.in_place_of(node, text, last),), differs)
 
 
 _Made = tuple[str, str, Any, Any, str]
@@ -71,9 +66,7 @@ def _all(known: str, code: Code, path: list[ast.AST], values: Mapping[str, Any])
         if found.of_one_rank is not None and not same_rank(*found.of_one_rank, values):
             continue
         last = None
-        if isinstance(found.node, ast.If) and found.text.startswith("return ") and not found.node.orelse:
-            last = next(iter(code.after(found.node)), None)
-        elif isinstance(found.node, ast.If) and (left_out := skipped(found.node, path)):
+        if isinstance(found.node, ast.If) and (left_out := skipped(found.node, path)):
             last = left_out[-1]
         differs = found.differs or (_aliased(found.node, code) if asked == "assignment" else "")
         yield _words(asked, found.text), found.text, found.node, last, differs

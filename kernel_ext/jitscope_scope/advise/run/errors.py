@@ -24,10 +24,10 @@ from jitscope.core.words import sentence
 
 from ... import jaxwatch
 from ...source_code.choosing import chosen
-from ...source_code.edits import Edit, Span
+from ...source_code.edits import Span
 from ...source_code.frames import entries, position_of, value_in
 from ...source_code.names import Names, imported
-from ...source_code.places import path_at, with_index
+from ...source_code.places import path_at, path_in, with_index
 from ...source_code.rewrites import rewritten
 from ...source_code.text import code_in
 from ..catalogue import CATALOGUE
@@ -293,19 +293,17 @@ _ASKED = {
 
 
 def _fix(asked: str | None, where: Position, otherwise: str, names: Names, values: Mapping[str, Any]) -> Fix:
-    path = path_at(where)
+    code = code_in(where.file, names) if asked is not None else None
+    path = path_in(code.tree, where) if code is not None else []
     found = rewritten(path, asked) if path and asked is not None else None
-    if found is None or not found.whole or not hasattr(found.node, "lineno"):
+    if code is None or found is None or not found.whole or not hasattr(found.node, "lineno"):
         return Fix(otherwise)
     if not all(chosen(one, values) for one in found.choices):
         return Fix(otherwise)
-    code = code_in(where.file, names)
-    if code is None:
-        return Fix(otherwise)
     text = code.names.own(found.text)
     sure = found.is_edit and code.names.knows(text)
-    edits = (Edit(code.span(found.node), text),) if sure else ()
-    return Fix(f"Write `{text}`.", edits)
+    edits = (code.in_place_of(found.node, text),) if sure else ()
+    return Fix(f"Write `{text}`{found.note}.", edits)
 
 
 def in_text_of_error(where: Position) -> bool:
@@ -360,7 +358,7 @@ def _kind(error: BaseException, frame: FrameType, where: Position) -> str:
 
 
 def _wants_hash(error: BaseException) -> bool:
-    return isinstance(error, TypeError) and re.fullmatch(r"unhashable type: '\w*Tracer'", str(error)) is not None
+    return isinstance(error, TypeError) and re.match(r"unhashable type: '\w*Tracer'", str(error)) is not None
 
 
 def _of_truth(path: list[ast.AST], frame: FrameType) -> str:
@@ -415,7 +413,9 @@ _SIZED = {
     "zeros", "ones", "empty", "full", "eye", "identity", "arange", "linspace", "broadcast_to", "reshape", "tile", "one_hot",
     "tri",
 }  # fmt: skip
-_SIZES = {"axis", "shape", "size", "num_classes", "num_segments", "length", "axes", "dtype"}
+_SIZES = {
+    "axis", "shape", "size", "num_classes", "num_segments", "length", "axes", "dtype", "num", "reps", "pad_width", "indices_or_sections",
+}  # fmt: skip
 _COUNTED = {
     "nonzero", "flatnonzero", "argwhere", "unique", "where", "union1d", "intersect1d", "setdiff1d", "extract", "repeat",
     "bincount",
