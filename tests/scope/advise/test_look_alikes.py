@@ -16,6 +16,14 @@ JAX = "import jax, time, functools\nimport jax.numpy as jnp\nimport numpy as np\
 FIRST = JAX.count("\n") + 1
 
 FINE = {
+    "a flag that is False in all calls": """
+@jax.jit
+def f(x, *, debug=False):
+    if debug:
+        print("x", x)
+    return x
+f(1.0)
+""",
     "an index that is a text is a dict's": """
 def metrics(w):
     out = jax.tree.map(jnp.mean, {"norm": w})
@@ -438,6 +446,14 @@ TOLD = {
     "an array beside references": (
         "r = jax.new_ref(jnp.ones(3))\n@jax.jit\ndef f(x):\n    y = jnp.sin(x)\n    y[0] = 1\n    return y",
         [("item-assignment", 4, "error")],
+    ),
+    "a print that a test of the program leaves out": (
+        "@jax.jit\ndef f(x):\n    if VERBOSE:\n        print(x)\n    return x",
+        [("trace-time-print", 3, "info")],
+    ),
+    "a flag that one call gives, or may give": (
+        "@jax.jit\ndef f(x, debug=False):\n    if debug:\n        print(x)\n    return x\nf(1.0)\nf(1.0, **more)\n",
+        [("trace-time-print", 3, "info")],
     ),
     "what is certain": ("@jax.jit\ndef f(x):\n    return x if x > 0 else -x", [("branch-on-tracer", 2, "error")]),
 }

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from ...source_code.parameters import argument_for, is_generator, parameters, positional
+from ...source_code.parameters import argument_for, is_generator, is_open, parameters, positional
 from ...source_code.text import Cell, Code
 from ...source_code.tree import Function
 from .arguments import handed_on, rest, static_names, unmapped
@@ -234,6 +234,11 @@ class Functions:
             if (function := self._callee(call.func, call)) is not None:
                 found.setdefault(function, []).append(call)
         return found
+
+    def is_called(self, function: Function) -> bool:
+        """Whether the program shows calls of a function, each with all of its arguments."""
+        calls = self._calls.get(function, ())
+        return bool(calls) and not any(is_open(call) for call in calls)
 
     def given(self, function: Function, name: str) -> list[ast.expr]:
         """What the calls of a function that the program shows give an argument."""

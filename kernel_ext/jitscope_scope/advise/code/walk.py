@@ -15,7 +15,7 @@ from ...source_code.parameters import default_values, parameters
 from ...source_code.text import Code
 from ...source_code.tree import Function
 from .body import Body, Scope
-from .decided import never_none
+from .decided import never_none, switched_off
 from .events import Event, Region
 from .functions import Functions, TracedFunction
 from .holders import Holders
@@ -70,8 +70,15 @@ class Walk:
         if traced.sorts:
             kinds |= {n: Kind.TREE for n in kinds if n not in traced.bound and self._is_array(traced.function, n)}
         outer = frozenset() if traced.sorts else traced.static
-        known = never_none(traced.site, self.code)
+        known = never_none(traced.site, self.code) | self._off(traced.function)
         self.function(traced.function, kinds, Region(traced.function, traced, 0, outer, known))
+
+    def _off(self, function: Function) -> dict[str, bool]:
+        """The flags of a function that are False in all calls that the program shows: it calls it, and gives none of them."""
+        if not self.functions.is_called(function):
+            return {}
+        off = [name for name, value in switched_off(function).items() if value is False]
+        return {name: False for name in off if not self.functions.given(function, name)}
 
     def _perhaps_known(self, traced: TracedFunction) -> frozenset[str]:
         """The arguments of a traced function that may be Python values."""

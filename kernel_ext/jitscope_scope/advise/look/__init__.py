@@ -82,8 +82,8 @@ def _look(code: Code) -> list[Diagnostic]:
 
 
 def _as_sure(one: Diagnostic, event: Event, walk: Walk) -> Diagnostic:
-    """What raises only where a test of the program lets it through, which no look can know, is not certain."""
-    if CATALOGUE[one.id].severity != "error" or one.severity == "info" or not walk.conditions:
+    """What happens only where a test of the program lets it through, which no look can know, is not certain."""
+    if one.severity == "info" or not walk.conditions:
         return one
     where, test = walk.code.line_told(walk.conditions[-1], event.node), short(walk.code, walk.conditions[-1])
     return replace(one, message=f"{one.message} It is traced only where `{test}` ({where}) lets it.", lower="info")
