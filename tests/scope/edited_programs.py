@@ -37,6 +37,13 @@ def f(x, bias=None):
 for bias in (None, jnp.full(3, 2.0)):
     out.append(f(jnp.ones(3), bias=bias))
 """),
+    "None that is left out, else an array": (True, """\
+@jax.jit
+def f(x, bias=None):
+    return x * UNIQUE if bias is None else x * UNIQUE + bias
+out.append(f(jnp.ones(3)))
+out.append(f(jnp.ones(3), jnp.full(3, 2.0)))
+"""),
     "None that neither zeros nor ones stand for": (False, """\
 f = jax.jit(lambda x, p: jnp.exp(x) * UNIQUE if p is None else x**p)
 for p in (None, jnp.full(3, 2.0)):

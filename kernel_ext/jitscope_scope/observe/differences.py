@@ -187,12 +187,23 @@ def closest(earlier: Sequence[Any], new: Signature) -> tuple[Any, list[Differenc
         if candidate.signature.same(new):
             return candidate, []
     for candidate in reversed(earlier):
+        if _may_be_spelled_otherwise(candidate.signature, new):
+            found = differences(candidate.signature, new)
+            if all(one.part == "call form" and not one.detail for one in found):
+                return candidate, found
+    for candidate in reversed(earlier):
         found = differences(candidate.signature, new)
         if best is None or _distance(found) < _distance(best[1]):
             best = (candidate, found)
         if _distance(found) <= (False, False, False, 1, 0):
             break
     return best
+
+
+def _may_be_spelled_otherwise(old: Signature, new: Signature) -> bool:
+    """Whether two calls of one function give other static arguments, and the same arrays: one may leave a default where the other gives it."""
+    names = [{static.name for static in side.statics} for side in (old, new)]
+    return old.function == new.function and names[0] != names[1] and old.leaves == new.leaves
 
 
 def _distance(found: Sequence[Difference]) -> tuple[bool, bool, bool, int, int]:
@@ -329,6 +340,13 @@ def _structures(
     if old.tree.replace("None", "*") == new.tree.replace("None", "*") and left:
         sides = [(str(before.get(path, "None")), str(after.get(path, "None"))) for path in left]
         return [Difference("none", path, *side) for path, side in zip(left, sides)]
+    if (
+        left
+        and {*map(root_of, left)} == {*left}
+        and all(_is_left_out_as_none(old if path in after else new, path) for path in left)
+    ):
+        sides = [(str(before.get(path, _NONE)), str(after.get(path, _NONE))) for path in left]
+        return [Difference("none", path, *side) for path, side in zip(left, sides)]
     root = _common_root(left) or changed(old, new) or _ALL
     if not left and (sides := apart(old, new, root)) is not None:
         alike = ", not equal though it prints alike" if sides[0] == sides[1] else ""
@@ -337,6 +355,14 @@ def _structures(
     part = "call form" if _form(old) != _form(new) else "tree structure"
     argument = root if part == "tree structure" else ""
     return [Difference(part, root, structure_text(old, argument), structure_text(new, argument), detail)]
+
+
+_NONE = "None, its default"
+
+
+def _is_left_out_as_none(signature: Signature, path: str) -> bool:
+    default = _default(signature, path)
+    return default is not None and default.text == "None"
 
 
 STATIC_DATA = "static data"

@@ -56,6 +56,35 @@ def test_a_default_is_compared_with_what_another_call_gives():
     assert card["because"] == "mode (static) changed: 'sgd', its default → 'adam' (str)"
 
 
+@pytest.mark.parametrize(
+    ("arguments", "because"),
+    [
+        ({"mode": "sgd"}, "mode is given in another way: 'sgd', its default → 'sgd' (str)"),
+        ({"more": X}, "more is None in one call and an array in the other: None, its default → f32[4,3]"),
+        ({"rate": 0.5}, "rate is given in another way: p by position → p by position, rate by name (gained rate)"),
+    ],
+)
+def test_calls_that_leave_out_what_another_gives_are_told_from_calls_written_otherwise(arguments, because):
+    @functools.partial(jx.jit, static_argnames="mode")
+    def update(p, mode="sgd", more=None, rate=0.5):
+        p = p if more is None else p + more
+        return p * rate if mode == "sgd" else p * 0.25
+
+    update(X)
+    if "mode" in arguments:
+        update(X, mode="lion")
+    (card,) = cards_of(lambda: update(X, **arguments))
+    assert card["because"] == because
+
+
+def test_a_number_that_all_calls_give_is_one_program_for_them():
+    scaled = jx.jit(lambda x, by=3.25: x * by)
+    (card,) = cards_of(lambda: (scaled(X), scaled(X, 3.25), scaled(X, by=3.25)))
+    assert "3 traces would become 1" in str(card["fix"])
+    again = jx.jit(lambda x, by=3.25: x * by)
+    assert cards_of(lambda: [again(X, by=3.25) for _ in range(3)]) == []
+
+
 class Config:
     def __init__(self, **values):
         self.__dict__.update(values)

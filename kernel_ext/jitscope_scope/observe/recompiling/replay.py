@@ -172,17 +172,36 @@ def _nones(group: Group) -> Change | None:
 
 
 def _call_forms(group: Group) -> Change:
-    given = {(s.name, s.text): s for row in group.history if row.signature for s in row.signature.statics}
+    keys = [row.signature for row in group.history if row.signature]
+    given = {(static.name, static.text): static for key in keys for static in key.statics}
+    numbers = {
+        (leaf.path, _short(leaf.dtype)): leaf
+        for key in keys
+        for leaf in key.leaves
+        if leaf.weak_type and not leaf.shape
+    }
 
     def in_order(key: Signature) -> Hashable:
         own = {static.name for static in key.statics}
         left_out = {(c.name, c.text) for c in key.made.captures if c.how == "default" and c.name not in own}
-        leaves = tuple(sorted(key.leaves))
+        paths = {leaf.path for leaf in key.leaves}
+        absent = [numbers.get((name, _kind_of(text))) for name, text in left_out if name not in paths]
+        leaves = tuple(sorted([*key.leaves, *(one for one in absent if one is not None)]))
         statics = tuple(sorted([*key.statics, *(given[one] for one in left_out if one in given)]))
         options = tuple(one for one in key.options if one[0] != BY_NAME)
         return _key(key._replace(leaves=leaves, statics=statics, options=options, tree="", structure=0))
 
     return in_order
+
+
+def _short(dtype: str) -> str:
+    """The kind of a dtype, `f` of f32."""
+    return "b" if dtype == "bool" else dtype.rstrip("0123456789")
+
+
+def _kind_of(text: str) -> str:
+    """The kind of dtype that a number of Python has by its text; of anything else none."""
+    return {"int": "i", "float": "f", "complex": "c", "bool": "b"}.get(_type_of(text), "")
 
 
 def _functions(group: Group) -> Change:
