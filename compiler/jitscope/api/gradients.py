@@ -230,12 +230,18 @@ def _as_float(x: Any) -> str:
     return f"{float(x)} in place of {x}" if type(x) in (int, bool) else "x.astype(float)"
 
 
+def _returned(value: Any, arrays: int) -> str:
+    if value is None:
+        return "None, as a function without `return` does"
+    count = "1 array" if arrays == 1 else f"{arrays} arrays"
+    return f"{type(value).__name__} with {count}. Return aux values with has_aux=True"
+
+
 def _check_scalar(fun: Any, value: Any, holomorphic: bool) -> None:
     leaves = tree.leaves(value)
     if len(leaves) != 1 or (not hasattr(value, "aval") and not isinstance(value, (int, float, complex, np.generic))):
         raise _not_for_grad(
-            f"grad needs {name_of(fun)} to return one number; it returned {type(value).__name__} with {len(leaves)} arrays. "
-            "Return aux values with has_aux=True"
+            f"grad needs {name_of(fun)} to return one number; it returned {_returned(value, len(leaves))}"
         )
     aval = aval_of(value)
     if aval.shape:

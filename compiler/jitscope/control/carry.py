@@ -53,8 +53,9 @@ def settle_carry(
         out_tree = carry_of(f, body.out_tree)
         if out_tree != in_tree:
             given = body.closed.out_avals[: out_tree.num_leaves]
+            sides = (_returned(f, in_tree, avals), _returned(f, out_tree, given))
             raise stepped_on(
-                TypeError(_structure_message(what, f, shown(in_tree, short(avals)), shown(out_tree, short(given)))),
+                TypeError(_structure_message(what, f, *(shown(own, short(each)) for own, each in sides))),
                 "loop-carry-mismatch",
                 users_source.position_of_result(f),
             )
@@ -153,6 +154,16 @@ def _relaid(atom: Atom, aval: ShapedArray) -> list[JaxprEqn]:
 # Messages ------------------------------------------------------------------------------------------------------------
 
 
+def _returned(f: Any, state: Any, avals: Sequence[ShapedArray]) -> tuple[Any, Sequence[ShapedArray]]:
+    """The part of a loop's state that the user's function returns, without the counters of a fori_loop."""
+    n = _counters(f)
+    return (state.children()[n], avals[n:]) if n else (state, avals)
+
+
+def _counters(f: Any) -> int:
+    return getattr(f, "counters", 0)
+
+
 def _structure_message(what: str, f: Any, before: str, after: str) -> str:
     return with_advice(
         f"{what}: {name_of(f)} must return a carry of the structure it takes\n"
@@ -166,14 +177,14 @@ def _check_types(
 ) -> None:
     paths = tree.paths_in(in_tree)
     rows, guilty = [], None
-    advice = ""
+    advice, counted = "", f"[{_counters(f)}]" if _counters(f) else ""
     for path, aval, atom in zip(paths, avals, closed.jaxpr.outvars):
         alike = (atom.aval.shape, atom.aval.dtype) == (aval.shape, aval.dtype) and lie_alike(atom.aval, aval)
         if alike and strict and varying(atom.aval) != varying(aval):
             alike, advice = False, vary_alike("the first carry", aval, "what the body returns", atom.aval)
         if not alike:
             rows.append(
-                f"  carry{path} comes in as {aval.short()} and goes out as {atom.aval.short()}{made_in(closed, atom)}"
+                f"  carry{path.removeprefix(counted)} comes in as {aval.short()} and goes out as {atom.aval.short()}{made_in(closed, atom)}"
             )
             guilty = guilty or place_made(closed, atom)
             advice = advice or advice_on_types(aval.shape, atom.aval.shape)

@@ -123,9 +123,12 @@ class _Step:
 
     loop = "fori_loop"
     """What errors call the loop."""
+    counters: int
+    """How many numbers of the loop's own stand before what the body returns."""
 
     def __init__(self, body: Callable[[Any, Any], Any], xs: bool):
         self.body, self.xs = body, xs
+        self.counters = 1 if xs else 2
         self.__name__ = name_of(body)
         self.__wrapped__ = body
         self.traced_as = (body, ("fori_loop", xs))

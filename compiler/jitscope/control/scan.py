@@ -498,11 +498,19 @@ def _carry_of(f: Any, out_tree: Any) -> Any:
     node = out_tree.node_data()
     if node is None or node[0] not in (tuple, list) or len(out_tree.children()) != 2:
         error = TypeError(
-            f"scan: {name_of(f)} must return a pair (carry, y); it returned {out_tree}. If there is no y, return "
-            "(carry, None)"
+            f"scan: {name_of(f)} must return a pair (carry, y); it returned {_in_words(out_tree)}. If there is no y, "
+            "return (carry, None)"
         )
         raise stepped_on(error, "loop-carry-mismatch", users_source.position_of_result(f))
     return out_tree.children()[0]
+
+
+def _in_words(out_tree: Any) -> str:
+    """What a body returned in place of a pair."""
+    if out_tree == tree.structure(None):
+        return "None, as a function without `return` does"
+    kind, parts = (out_tree.node_data() or (None,))[0], len(out_tree.children())
+    return f"a {kind.__name__} of {parts}" if kind else "one array"
 
 
 def _length(f: Any, xs: Any, avals: Sequence[ShapedArray], length: Any) -> int:

@@ -56,6 +56,10 @@ def is_bug(error: BaseException, traceback: TracebackType | None) -> bool:
     """Whether an error was raised by a mistake in the library, not in the code that uses it."""
     if not isinstance(error, _BUGS) or type(error).__module__.startswith("jitscope"):
         return False
-    while traceback is not None and traceback.tb_next is not None:
+    codes = []
+    while traceback is not None:
+        codes.append(traceback.tb_frame.f_code)
         traceback = traceback.tb_next
-    return traceback is not None and is_internal(traceback.tb_frame.f_code.co_filename)
+    while codes and codes[-1].co_name == "__getattr__":  # it answers who asked for a name that does not exist
+        codes.pop()
+    return bool(codes) and is_internal(codes[-1].co_filename)

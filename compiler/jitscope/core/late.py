@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -21,9 +22,10 @@ def late(namespace: dict[str, Any], table: Mapping[str, str]) -> tuple[Callable[
         for name in names.split()
     }
 
-    def find(name: str) -> Any:
+    def __getattr__(name: str) -> Any:
         if name not in places:
-            raise AttributeError(f"module {namespace['__name__']!r} has no attribute {name!r}")
+            module = namespace["__name__"]
+            raise AttributeError(f"module {module!r} has no attribute {name!r}", name=name, obj=sys.modules.get(module))
         module, inside = places[name]
         found = importlib.import_module(module, package)
         namespace[name] = found = found if inside == "." else getattr(found, name)
@@ -32,8 +34,8 @@ def late(namespace: dict[str, Any], table: Mapping[str, str]) -> tuple[Callable[
     def names() -> list[str]:
         return sorted({*namespace, *places})
 
-    namespace.update(__getattr__=find, __dir__=names)
-    return find, names
+    namespace.update(__getattr__=__getattr__, __dir__=names)
+    return __getattr__, names
 
 
 def no_names(namespace: dict[str, Any], reason: str, missing: str) -> None:

@@ -99,8 +99,14 @@ def asking_line() -> source.Position | None:
 def place(where: source.Position) -> str:
     """in line 3 of f, columns 5-9: y = sin(x)"""
     where = source.as_typed(where)
-    columns = f", columns {where.column + 1}-{where.end_column}" if 0 < where.end_column and _one_line(where) else ""
-    return f"in line {where.line} of {where.function}{columns}: {where.text.strip()}"
+    return f"in line {where.line} of {where.function}{_columns(where)}: {where.text.strip()}"
+
+
+def _columns(where: source.Position) -> str:
+    if not _one_line(where):
+        return ""
+    first, last = where.column + 1, where.end_column
+    return f", column {first}" if first == last else f", columns {first}-{last}"
 
 
 def _one_line(where: source.Position) -> bool:

@@ -22,7 +22,16 @@ from .errors import (
     stepped_on,
 )
 from .jax_values import asked_by_jax, is_operator, refuse_tracer_to_jax
-from .messages import CHOOSE, ambiguous_message, asking_line, conversion_message, immutable_message, place, with_advice
+from .messages import (
+    CHOOSE,
+    ambiguous_message,
+    asking_line,
+    conversion_message,
+    immutable_message,
+    message_here,
+    place,
+    with_advice,
+)
 from .operators import Operators
 from .places import PlaceUnknown
 
@@ -172,6 +181,14 @@ class Tracer(Operators, PlaceUnknown):
 
     def __complex__(self) -> complex:
         return complex(self._concrete(ConcretizationTypeError, "this value as a complex number", _STATIC, "number"))
+
+    def __hash__(self) -> int:
+        what = f"unhashable type: {type(self).__name__!r}. A dict, a set and a cache look things up by their hash, but {self.refusal}."
+        advice = (
+            "look things up by what is known while tracing (a shape, a name, a static argument); values that a traced number is to "
+            "choose from make one array: jnp.array(values)[i]"
+        )
+        raise TypeError(message_here(what, advice, detail=f"the value is {self.description()}"))
 
     def __index__(self) -> int:
         wanted = "this number itself (to count a loop, to index a list, as a size or an axis)"

@@ -131,6 +131,12 @@ def test_numbers_take_the_dtype_of_the_carry():
     assert count.dtype == np.int64 and count.aval.weak_type
     with pytest.raises(TypeError, match=r"carry\['a'\] comes in as f32\[\] and goes out as f32\[3\], by add in line"):
         lax.scan(lambda c, x: ({"a": c["a"] + x}, None), {"a": np.float32(0)}, np.zeros((2, 3), np.float32))
+    with pytest.raises(TypeError, match=r"\n  carry comes in as f32\[2\] and goes out as f32\[\], by reduce_sum"):
+        lax.fori_loop(0, 3, lambda i, c: c.sum(), np.zeros(2, np.float32))
+    with pytest.raises(TypeError, match=r"\n  carry\['a'\] comes in as f32\[2\] and goes out as f32\[\]"):
+        jx.jit(lambda n, c: lax.fori_loop(0, n, lambda i, c: {"a": c["a"].sum()}, c))(3, {"a": np.zeros(2, np.float32)})
+    with pytest.raises(TypeError, match=r"(?s)it takes   f64\[\]\n.*gives  \(f64\[\], f64\[\]\)"):
+        lax.fori_loop(0, 3, lambda i, c: (c, c), 0.0)
     with pytest.raises(TypeError, match="convert what the body returns"):
         lax.scan(lambda c, x: (c.astype(np.int32), None), np.float32(0), np.zeros(2, np.float32))
 
@@ -140,8 +146,14 @@ def test_scan_refuses_what_does_not_fit():
         TypeError, match=r"(?s)of the structure it takes.*it takes   f64\[\]\n.*gives  \(f64\[\], f64\[\]\)"
     ):
         lax.scan(lambda c, x: ((c, c), None), 0.0, np.arange(3.0))
-    with pytest.raises(TypeError, match=r"must return a pair \(carry, y\)"):
-        lax.scan(lambda c, x: c, 0.0, np.arange(3.0))
+    for body, found in (
+        (lambda c, x: c, "one array"),
+        (lambda c, x: None, "None, as a function without `return` does"),
+        (lambda c, x: (c, x, x), "a tuple of 3"),
+        (lambda c, x: {"c": c}, "a dict of 1"),
+    ):
+        with pytest.raises(TypeError, match=rf"must return a pair \(carry, y\); it returned {found}\. If"):
+            lax.scan(body, 0.0, np.arange(3.0))
     with pytest.raises(ValueError, match="leading axes differ in size: xs\\[0\\] has 3, xs\\[1\\] has 4"):
         lax.scan(lambda c, x: (c, x), 0.0, (np.arange(3.0), np.arange(4.0)))
     with pytest.raises(ValueError, match="length has 4"):

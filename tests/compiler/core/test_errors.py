@@ -292,6 +292,13 @@ def test_internal_frames_can_be_left_out_of_tracebacks():
     assert files("fold") == {__file__} and len(files("off")) > 3
 
 
+@pytest.mark.parametrize("module", [jnp, jx.lax, jx.nn, jx.random])
+def test_a_name_that_a_module_lacks_is_asked_for_in_the_users_line(module):
+    with pytest.raises(AttributeError, match="has no attribute 'sine'") as caught:
+        jx.jit(lambda a: module.sine(a))(1.0)
+    assert {frame.filename for frame in traceback.extract_tb(caught.value.__traceback__)} == {__file__}
+
+
 # Endless recursion ----------------------------------------------------------------------------------------------------
 
 

@@ -121,7 +121,7 @@ def kernel_table(
         *((Column("time", "number", "share of the measured time of all kernels"),) if timed else ()),
         Column("from", "text", "the lines in which what it computes was written"),
     )
-    empty = "This program needs no kernel: its results are its arguments or constants."
+    empty = "This program needs no kernel: nothing is computed for its results."
     return Table("Kernels", columns, rows, first=12, empty=empty, told=len(rows), quiet=True)
 
 
