@@ -5,7 +5,7 @@ body counts as often as its loop iterates where XLA knows that (a `scan`, a `for
 a model; where either is not known, neither is the sum. A routine reads its operands and writes its results. Of a conditional XLA
 takes the most of each kind of operation from any branch, here that of one branch counts; and it counts the pointers of tuples as bytes
 that are written, which here are none. What several slices in a kernel read of one array it counts for each; here no kernel moves
-more than all that it is given and gives.
+more than all that it is given and gives. Of an array into which a kernel scatters it counts all; here what is put in.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 import functools
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from jitscope.xla import hlo_module
@@ -36,6 +36,25 @@ def work_of(module: Any, computations: Sequence[Computation] | None = None) -> W
     """The work of one run of an optimised HLO module, whose `computations` may be known already. Of a conditional, that of its
     dearest branch."""
     return Costs(module, hlo_module.computations(module) if computations is None else computations).total()
+
+
+def bytes_written(
+    computations: Sequence[Computation], runs: Callable[[str], int | None]
+) -> Callable[[str], int | None]:
+    """The bytes that an instruction writes, by its name, in all its runs in one call: of an array that is updated in place those
+    that are put in. None where it is unknown how often it runs."""
+    roots = {one.name: one.root for one in computations}
+    known = {i.name: i for one in computations for i in one.instructions}
+
+    def once(i: Instruction) -> int:
+        if i.opcode == "fusion":
+            return inside(roots[i.calls[0]])
+        return bytes_of(known[_part(i)].type if i.opcode in _UPDATES else i.type)
+
+    def inside(i: Instruction) -> int:
+        return sum(inside(known[name]) for name in i.operands) if i.opcode in ("tuple", "bitcast") else once(i)
+
+    return lambda name: None if (times := runs(name)) is None else times * once(known[name])
 
 
 def depends_on_values(module: Any) -> bool:
@@ -85,6 +104,8 @@ _NOT_KNOWN = _Sum(-1.0, -1.0)
 _MORE = ("while", "custom-call", "call", "conditional", "tuple", "fusion")
 """Opcodes of which XLA's figure leaves something out, or has something too much."""
 _SLICES = ("slice", "dynamic-slice")
+_UPDATES = ("dynamic-update-slice", "scatter")
+"""What changes a part of an array where it lies."""
 _TRIPS = re.compile(r'"known_trip_count":\{"n":"(\d+)"\}')
 
 
@@ -185,7 +206,7 @@ class Costs:
         if i.opcode == "tuple":
             return _Sum(0.0, -hlo_module.pointer_bytes() * len(i.operands))
         if i.opcode == "fusion":
-            return _Sum(0.0, -self._read_again(i))
+            return _Sum(0.0, -self._read_again(i) - self._left_alone(i))
         return _NOTHING
 
     def _given_and_made(self, i: Instruction) -> float:
@@ -203,6 +224,17 @@ class Costs:
         counted = _as_sum(hlo_module.cost_analysis(self.pieces.instruction(i.name)))
         return max(0.0, counted.bytes - self._given_and_made(i))
 
+    def _left_alone(self, i: Instruction) -> float:
+        """The bytes that XLA counts of an array into which a fusion scatters, beyond those that it reads and writes there."""
+        inside = self.computations[i.calls[0]]
+        if inside.root.opcode != "scatter" or inside.root.type.startswith("("):
+            return 0.0
+        counted = hlo_module.cost_analysis(self.pieces.instruction(i.name))
+        into = next(j for j in inside.instructions if j.name == inside.root.operands[0])
+        number = into.literal if into.opcode == "parameter" else None
+        part = bytes_of(self.types[_part(inside.root)])
+        return sum(max(0.0, counted.get(f"bytes accessed{which}{{}}", 0.0) - part) for which in ("out", number))
+
     def _while(self, i: Instruction) -> _Sum:
         called, n = dict(i.called), trips(i)
         if n is None:
@@ -217,6 +249,11 @@ class Costs:
         if flops is None:
             self.routines.append(i.custom_call_target or i.name)
         return flops or 0.0
+
+
+def _part(update: Instruction) -> str:
+    """The operand with what is put into an array."""
+    return update.operands[1] if update.opcode == "dynamic-update-slice" else update.operands[-1]
 
 
 def _most(sums: list[_Sum]) -> _Sum:

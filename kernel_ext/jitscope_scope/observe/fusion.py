@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -12,9 +12,9 @@ from jitscope.core.words import counted
 from jitscope.xla.hlo_module import Computation
 
 from .boundaries import boundaries_of
-from .cost import trips
+from .cost import bytes_written, trips
 from .groups.kernels import Origins
-from .hlo import Ends, bytes_of, graph_of, positions_of, text_of
+from .hlo import Ends, graph_of, positions_of, text_of
 from .hlo_flow import Flow, Op, flow_of, scopes_around, unique
 from .hlo_lineage import Lineage
 from .hlo_origins import with_origins
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from jitscope_widgets.documents.parts import KernelKind, Position
 
 
-Runs = Callable[[str], int | None]
+Written = Callable[[str], int | None]
+"""The bytes that a kernel writes in one call, by its name; None where that is unknown."""
 
 
 def fusion_document(
@@ -68,7 +69,7 @@ def fusion_document(
         "rows": rows_of(old, new, lineage),
         "boundaries": boundaries_of(new),
         "blocks": blocks.documents if blocks else [],
-        "summary": _summary(old, new, kernels, lineage, made.runs),
+        "summary": _summary(old, new, kernels, lineage, bytes_written(after, made.runs)),
     }
 
 
@@ -91,7 +92,7 @@ def kernels_document(
         "kernels": kernels,
         "rows": [],
         "boundaries": boundaries_of(new),
-        "summary": _summary(old, new, kernels, Lineage(old, Flow([], [])), made.runs),
+        "summary": _summary(old, new, kernels, Lineage(old, Flow([], [])), bytes_written(after, made.runs)),
     }
 
 
@@ -260,11 +261,11 @@ def _around_note(around: Sequence[str]) -> str:
     return "Runs in the iterations that take its branch." if "while" in held else "Runs when its branch is taken."
 
 
-def _summary(before: Flow, after: Flow, kernels: Sequence[Kernel], lineage: Lineage, runs: Runs) -> FusionSummary:
+def _summary(before: Flow, after: Flow, kernels: Sequence[Kernel], lineage: Lineage, written: Written) -> FusionSummary:
     run = [k for k in kernels if k["kind"] != "loop"]
     kinds = Counter(k["kind"] for k in run)
     count = sum(op.is_operation for op in before.ops)
-    unknown = _unknown(run, runs)
+    unknown = _unknown(run, written)
     return {
         "before": count,
         "after": sum(op.is_operation for op in after.ops),
@@ -276,22 +277,22 @@ def _summary(before: Flow, after: Flow, kernels: Sequence[Kernel], lineage: Line
     }
 
 
-def _unknown(run: Sequence[Kernel], runs: Runs) -> UnknownOrigins:
+def _unknown(run: Sequence[Kernel], written: Written) -> UnknownOrigins:
     """How much is done by kernels of which no origin is known: their number, their share of the bytes that kernels write (in loops
     in all iterations, where their number is known) and of the time of all, where that was measured."""
     lost = [k for k in run if not k["paths"] and k["kind"] != "copy"]  # copies are XLA's own
-    written, all_lost = _written(run, runs), _written(lost, runs)
+    everything, all_lost = _sum(map(written, (k["name"] for k in run))), _sum(map(written, (k["name"] for k in lost)))
     timed = any(k.get("share") is not None for k in run)
     return {
         "kernels": len(lost),
-        "bytes": 0.0 if not lost else None if written is None or all_lost is None else all_lost / max(written, 1),
+        "bytes": 0.0 if not lost else None if everything is None or all_lost is None else all_lost / max(everything, 1),
         "time": min(1.0, sum(k.get("share") or 0.0 for k in lost)) if timed else None,
     }
 
 
-def _written(kernels: Sequence[Kernel], runs: Runs) -> int | None:
-    counts = [runs(k["name"]) for k in kernels]
-    return None if None in counts else sum(n * bytes_of(k["type"]) for n, k in zip(counts, kernels) if n is not None)
+def _sum(each: Iterable[int | None]) -> int | None:
+    known = list(each)
+    return None if None in known else sum(one for one in known if one is not None)
 
 
 def _unknown_in_words(unknown: UnknownOrigins) -> str:

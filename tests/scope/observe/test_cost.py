@@ -12,7 +12,7 @@ import jitscope.numpy as jnp
 from jitscope import lax
 from jitscope.xla import hlo_module
 from jitscope.xla.hlo_pieces import Pieces
-from jitscope_scope.observe.cost import Costs, Work, depends_on_values, work_of
+from jitscope_scope.observe.cost import Costs, Work, bytes_written, depends_on_values, work_of
 from tests.compiler.programs import floats
 from tests.scope.xla_text import Program
 
@@ -185,3 +185,28 @@ ENTRY main {
 )
 def test_what_takes_another_time_with_other_values(function: Any, depends: bool) -> None:
     assert depends_on_values(module_of(function, jx.random.key(0))) == depends
+
+
+def rows_of_a_scan(x):
+    return lax.scan(lambda c, _: (jnp.tanh(c * 1.1), c * c), x, None, length=50)[1]
+
+
+@pytest.mark.parametrize(
+    ("function", "args", "kind", "written"),
+    [
+        (rows_of_a_scan, (floats(16, 64),), "dynamic-update-slice", 16 * 64 * 4),
+        (lambda x: lax.dynamic_update_slice(x, jnp.sin(x[:3]), (5,)), (floats(1000),), "dynamic-update-slice", 3 * 4),
+        (lambda x, i: x.at[i].add(jnp.sin(x[:4])), (floats(1000), np.arange(4)), "scatter", 4 * 4),
+    ],
+)
+def test_of_an_array_that_is_updated_what_is_put_in_counts(function, args, kind, written):
+    """An array of 4,000 or 204,800 bytes, of which a kernel touches a few: counted by hand."""
+    module = module_of(function, *args)
+    computations = hlo_module.computations(module)
+    roots, costs = {one.name: one.root for one in computations}, Costs(module, computations)
+    found = [
+        i for one in computations for i in one.instructions if i.opcode == "fusion" and roots[i.calls[0]].opcode == kind
+    ]
+    assert [bytes_written(computations, lambda _: 7)(i.name) for i in found] == [7 * written]
+    assert written <= costs.instruction(found[0]).bytes <= 4 * written + 16
+    assert bytes_written(computations, lambda _: None)(found[0].name) is None

@@ -13,7 +13,7 @@ from jitscope.xla.dumps import DumpFile
 from jitscope.xla.hlo_module import Computation
 from jitscope.xla.serialized import Parts
 
-from ..hlo import bytes_of
+from ..cost import bytes_written
 from ..timing import quantity
 from .disassembly import Disassembly, Instruction, disassembled
 from .flow import Loop, depths_of, loops_of
@@ -140,8 +140,9 @@ def machine_document(code: Code, wanted: str = "") -> MachineDocument:
     places = _Places(code.kernels)
     by_name = {kernel["name"]: kernel for kernel in code.kernels}
     module_of = {name: at for at, module in enumerate(code.modules) for name in module.functions}
+    written = bytes_written(code.computations, code.runs)
     functions = [
-        _function(one, code.uses[one.function.name], by_name, module_of, places, code.runs) for one in code.functions
+        _function(one, code.uses[one.function.name], by_name, module_of, places, written) for one in code.functions
     ]
     functions.sort(key=lambda one: (-(one["share"] or 0.0), -(one["written"]["value"] or 0.0)))
     modules = [_module(module, code.computations) for module in code.modules]
@@ -203,7 +204,7 @@ def _function(
     kernels: Mapping[str, Kernel],
     module_of: Mapping[str, int],
     places: _Places,
-    runs: Callable[[str], int | None],
+    written: Callable[[str], int | None],
 ) -> CodeFunction:
     name, machine = one.function.name, one.function.machine
     loops = loops_of([block.ways for block in one.blocks])
@@ -222,7 +223,7 @@ def _function(
         "kernels": use.kernels,
         "lines": places.of(use.kernels),
         "share": sum(shares) if shares and use.role == "kernel" else None,
-        "written": _written(use, kernels, runs),
+        "written": _written(use, kernels, written),
         "bytes": len(one.function.code),
         "mix": mix,
         "undecoded": sum(i.size for i in one.instructions if i.unknown),
@@ -243,14 +244,15 @@ def _callee(instruction: Instruction) -> str:
     return instruction.calls or f"unknown ({instruction.operands})"
 
 
-def _written(use: Use, kernels: Mapping[str, Kernel], runs: Callable[[str], int | None]) -> Quantity:
+def _written(use: Use, kernels: Mapping[str, Kernel], written: Callable[[str], int | None]) -> Quantity:
     """What the kernels of a function write in one call of the program."""
-    known = [kernels[kernel] for kernel in use.kernels if kernel in kernels] if use.role == "kernel" else []
-    each = [(runs(kernel["name"]), bytes_of(kernel["type"])) for kernel in known]
-    if not each or any(times is None for times, _ in each):
+    known = [kernel for kernel in use.kernels if kernel in kernels] if use.role == "kernel" else []
+    each = [size for size in map(written, known) if size is not None]
+    if not each or len(each) < len(known):
         return quantity(None, "B")
-    value = float(sum((times or 0) * size for times, size in each))
-    return quantity(value, "B", "modelled", "the size of what its kernels give, in all their runs of one call")
+    return quantity(
+        float(sum(each)), "B", "modelled", "what its kernels put into memory, in all their runs of one call"
+    )
 
 
 def _loop(one: Disassembly, loop: Loop) -> CodeLoop:
