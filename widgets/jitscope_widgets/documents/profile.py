@@ -159,13 +159,15 @@ class CallSeconds(TypedDict):
     high: Quantity
     """A call that was not recorded: the 95th percentile."""
     recorded: Quantity
-    """A call that was: `busy` - `together` + `between`."""
+    """A call that was: `busy` - `together` + `between` + `held_up`."""
     busy: Quantity
     """The sum of all kernels."""
     together: Quantity
     """What of it ran at the same time."""
     between: Quantity
     """What is no kernel."""
+    held_up: NotRequired[Quantity]
+    """What kernels took beyond their medians, as they do on a machine that has other things to do."""
 
 
 class FreshMemory(TypedDict):

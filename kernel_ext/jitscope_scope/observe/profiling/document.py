@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -222,18 +222,21 @@ class _Profile:
         return jaxpr_graph(row.jaxpr, row.function, self.positions, row.cell_of, None, self.tree)
 
     def _sum(self) -> CallSeconds:
-        """What a call takes, and how that is made up while it is recorded: recorded = busy - together + between, but for what medians differ by."""
-        taken, recording = self.taken, self.taken.recording
-        calls, busy, together, between = made_up(recording)
+        """What a call takes, and how that is made up while it is recorded: recorded = busy - together + between + held_up, but for what
+        medians differ by."""
+        taken, parts = self.taken, made_up(self.taken.recording)
         plain = f"{len(taken.plain)} call{'s' * (len(taken.plain) != 1)} not recorded"
         return {
             "wall": quantity(taken.wall, "s", note=f"median of {plain}"),
             "low": quantity(float(np.percentile(taken.plain, 5)), "s", note=f"5th percentile of {plain}"),
             "high": quantity(float(np.percentile(taken.plain, 95)), "s", note=f"95th percentile of {plain}"),
-            "recorded": quantity(calls, "s", note=f"median of {self.runs}"),
-            "busy": quantity(busy, "s", note=f"the sum of all kernels, each the median of {self.runs}"),
-            "together": quantity(together, "s", note="kernels that ran at the same time count twice in their sum"),
-            "between": quantity(between, "s", note="between kernels and for dispatch, while recorded"),
+            "recorded": quantity(parts.call, "s", note=f"median of {self.runs}"),
+            "busy": quantity(parts.busy, "s", note=f"the sum of all kernels, each the median of {self.runs}"),
+            "together": quantity(
+                parts.together, "s", note="kernels that ran at the same time count twice in their sum"
+            ),
+            "between": quantity(parts.between, "s", note=f"between kernels and for dispatch: median of {self.runs}"),
+            "held_up": quantity(parts.held_up, "s", note="what kernels took beyond their medians in such a call"),
         }
 
     def _verdicts(
@@ -368,15 +371,26 @@ _AT_ONCE = 1e-6
 """Seconds up to which kernels are said to run one after the other."""
 
 
-def made_up(recording: Recording) -> tuple[float, float, float, float]:
-    """The seconds of a recorded call, of its kernels, of these what ran at the same time, and of no kernel. Each kernel's is a median, as is the call's: these do
-    not add up as a single call does. What is no kernel is the median of single calls; what is left over ran at the same time, where anything did."""
-    calls, busy = float(np.median(recording.calls)), sum(span.total for span in recording.alone)
+class Parts(NamedTuple):
+    """The seconds of a recorded call, and of what it is made: of its kernels, of these what ran at the same time, of no kernel, and what kernels
+    took beyond their medians."""
+
+    call: float
+    busy: float
+    together: float
+    between: float
+    held_up: float
+
+
+def made_up(recording: Recording) -> Parts:
+    """How a call is made up. Each kernel's seconds are a median, as are those of no kernel and the call's: these do not add up as a single call
+    does. What is left over ran at the same time, where anything did; what the call took beyond them, kernels did that were held up."""
+    call, busy = float(np.median(recording.calls)), sum(span.total for span in recording.alone)
     at_once = sum((span.totals for span in recording.alone), np.zeros(len(recording.calls))) - recording.busy
     idle = float(np.median(recording.calls - recording.busy))
-    together = max(0.0, busy + idle - calls) if np.median(at_once) > _AT_ONCE else 0.0
-    between = calls - busy + together
-    return calls, busy, together, between if between >= 0 else idle
+    together = max(0.0, busy + idle - call) if np.median(at_once) > _AT_ONCE else 0.0
+    rest = call - busy + together
+    return Parts(call, busy, together, min(idle, rest) if rest >= 0 else idle, max(0.0, rest - idle))
 
 
 def _bounds(bounds: Bounds, estimate: float, calls: np.ndarray | None = None) -> BoundsDocument:

@@ -46,13 +46,21 @@ def _call(profile: Document) -> str:
     return f"{what} takes {show(profile['wall'])}{spread}, on {clean(profile['on'])}."
 
 
+def _held_up(profile: Document) -> str:
+    """What kernels took beyond their medians; nothing below a hundredth."""
+    beyond = profile.get("held_up")
+    if beyond is None or (amount(beyond) or 0.0) < 0.01 * (amount(profile["recorded"]) or 0.0):
+        return ""
+    return f", {show(beyond)} in kernels that were held up (each counts with its median)"
+
+
 def _recorded(profile: Document) -> str:
     together = amount(profile["together"]) or 0.0
     several = f" (median of {plural(profile['runs'], 'call')})" if profile["runs"] > 1 else ""
     at_once = f", {show(profile['together'])} of that at the same time as others" if together > 1e-6 else ""
     text = (
         f"While it was recorded it took {show(profile['recorded'])}{several}: {show(profile['busy'])} in {_timed(profile)}{at_once}, "
-        f"{show(profile['between'])} between kernels and for dispatch."
+        f"{show(profile['between'])} between kernels and for dispatch{_held_up(profile)}."
     )
     cost, runs = recording_cost(profile), sum(k["runs"] for k in profile["kernels"] if k["share"] is not None)
     if cost is None or runs < _MANY:
