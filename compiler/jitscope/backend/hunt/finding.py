@@ -112,6 +112,14 @@ def _place(where: source.Position | None) -> str:
 
 
 _SHOWN = 6
+_AT_ENDS = (3, 3, 2)
+"""Elements at each end of an axis, by the number of axes; one where there are more."""
+
+
+def elements_of(x: np.ndarray) -> str:
+    """The elements in one line, of many those at the ends of the axes."""
+    at_ends = _AT_ENDS[x.ndim] if x.ndim < len(_AT_ENDS) else 1
+    return " ".join(np.array2string(x, threshold=_SHOWN, edgeitems=at_ends, precision=6).split())
 
 
 def shown(x: np.ndarray) -> str:
@@ -119,9 +127,9 @@ def shown(x: np.ndarray) -> str:
     one's place."""
     kind = f"{dtypes.short_name(x.dtype)}[{','.join(map(str, x.shape))}]"
     if x.dtype.kind not in "fc" and not dtypes.is_inexact(x.dtype):
-        return f"{kind} {np.array2string(x, threshold=_SHOWN)}"
+        return f"{kind} {elements_of(x)}"
     wide = x if x.dtype.kind in "fc" else x.astype(np.float32)
-    text = np.array2string(wide, threshold=_SHOWN, precision=6).replace("\n", " ")
+    text = elements_of(wide)
     if wide.size <= _SHOWN:
         return f"{kind} {text}"
     bad = ~np.isfinite(wide)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from jitscope.backend.hunt import Finding, Iteration, Step
+from jitscope.backend.hunt.finding import elements_of
 from jitscope.core import dtypes, source
 from jitscope.core.jaxpr import count
 from jitscope.core.source import Position
@@ -154,9 +155,7 @@ def _value(name: str, x: np.ndarray, nan: bool) -> Numbers:
     return {
         "name": sendable(name),
         "type": f"{dtypes.short_name(x.dtype)}[{','.join(map(str, x.shape))}]",
-        "text": np.array2string(values, threshold=8, edgeitems=3, precision=6).replace("\n", " ")
-        if values.dtype.kind != "V"
-        else "",
+        "text": elements_of(values) if values.dtype.kind != "V" else "",
         "smallest": float(finite.min()) if (real or values.dtype.kind in "iu") and finite.size else None,
         "largest": float(finite.max()) if (real or values.dtype.kind in "iu") and finite.size else None,
         "nans": int(np.isnan(values).sum()) if values.dtype.kind in "fc" else 0,
