@@ -69,7 +69,8 @@ class Row:
     `looked`: it was made to be looked at. `led`: the line of the running cell that led to the call, where another one stands in between.
     `direct`: the user's own line called the function, and not a library's. `rules`: the transformations that made it outside jit, the last
     one first; `called`: none did, it was compiled for a call, with a trace that was there; `not_first`: such a program of the function
-    was compiled before; `values`: what it read from outside when it was traced; `bases`: what wraps the functions that were jitted by this name. `library`: whose program it is where it is not jitscope's
+    was compiled before; `values`: what it read from outside when it was traced; `bases`: what wraps the functions that were jitted by this name;
+    `takes_types`: the types of what it takes. `library`: whose program it is where it is not jitscope's
     own, such as "jax". `cell_of`: which cell a file is, as its ledger knows.
     """
 
@@ -108,6 +109,7 @@ class Row:
     direct: bool = True
     rules: tuple[str, ...] = ()
     bases: Collection[tuple[str, ...]] = ()
+    takes_types: tuple[str, ...] = ()
 
     def __init__(
         self, id: int, function: str, position: Position | None, call_site: Position | None, cell: Cell | None = None
@@ -458,6 +460,7 @@ class Ledger:
     def _derive(self, row: Row, record: Record) -> None:
         row.derived, row.rules = True, made_by.of_stack(sys._getframe())
         row.called = not row.rules and record.detail.get("called", False)
+        row.takes_types = tuple(v.aval.short() for v in record.payload.jaxpr.invars)
         row.bases = record.detail.get("wrappers") or self._bases(row, made_by.transformed(sys._getframe()))
         row._closed = weakref.ref(record.payload)
         self._keep(row, record.payload.jaxpr)

@@ -8,6 +8,7 @@ from .parts import Fix, Position, Quantity
 Cause = Literal[
     "shape", "dtype", "weak type", "static value", "static object", "tree structure", "none", "call form", "kind",
     "function", "closure", "redefined", "device", "sharding", "donation", "option", "x64", "cache", "stale",
+    "outside jit",
 ]  # fmt: skip
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 NAME = "Recompilations"
-NOTHING = "Nothing was compiled or traced more than once."
+NOTHING = "No function was compiled or traced more than once."
 _FIRST = 20
 """Cards that are shown before somebody asks for more."""
 

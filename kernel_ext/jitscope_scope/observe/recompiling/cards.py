@@ -16,6 +16,7 @@ from ..stacks import is_installed
 from ..timing import quantity
 from .groups import Group, another_model, groups, is_wanted, occasional
 from .matrix import matrix_document
+from .outside import outside_cards
 from .padded_shapes import without_settled
 from .remedies import Remedy, remedy, without_edit
 from .sizes import sizes_of
@@ -57,11 +58,16 @@ def recompilations_document(
     rows: Iterable[Row], title: str, editor: Editor | None = None, stale: bool = False
 ) -> RecompilationsDocument:
     """What was compiled or traced again among rows of the ledger: a card for each function and cause, those that cost most first;
-    with `stale`, before them those of functions that kept old values."""
+    with `stale`, before them those of functions that kept old values. Last those of programs made outside jit."""
     rows = list(rows)
     cards = stale_cards(rows) if stale else []
     cards += [card_document(group, editor) for group in groups(rows)]
+    cards += outside_cards(rows, 2 if stale else _OFTEN)
     return _document(title, cards)
+
+
+_OFTEN = 3
+"""Programs of one function made outside jit from which on they are told of unasked."""
 
 
 def _document(title: str, cards: list[RecompilationCard]) -> RecompilationsDocument:

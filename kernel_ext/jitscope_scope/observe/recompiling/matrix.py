@@ -26,7 +26,7 @@ def matrix_document(group: Group) -> Matrix:
     history = group.history
     objects = _Objects()
     keys = [_parts(row, group, objects) for row in history]
-    places, left = _columns(len(history))
+    places, left = beginning_and_end(len(history))
     paths = list(dict.fromkeys(path for key in keys for path in key))
     differ = [path for path in paths if len({key.get(path) for key in keys}) > 1]
     alike = [path for path in paths if path not in differ and path not in _QUIET]
@@ -51,7 +51,8 @@ _QUIET = frozenset({"structure", "device", "function", "enable_x64"})
 """Parts that are told only where they differ."""
 
 
-def _columns(count: int) -> tuple[list[int], int]:
+def beginning_and_end(count: int) -> tuple[list[int], int]:
+    """The numbers of the first and the last ones of so many programs, and how many between them are left out."""
     if count <= MOST_COLUMNS:
         return list(range(count)), 0
     last = MOST_COLUMNS - _AFTER_FIRST
