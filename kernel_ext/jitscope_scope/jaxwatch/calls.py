@@ -60,6 +60,4 @@ class Calls:
 
 def _title(function: Any) -> str:
     """A function's name, with the transformations that made it: "grad of f"."""
-    return made_by.named(
-        fun_name(function), made_by.of_wrappers(function_object(function).wrappers, definition(function))
-    )
+    return made_by.named(fun_name(function), made_by.of_function(function_object(function), definition(function)))

@@ -131,7 +131,7 @@ def fun_name(fun: Any) -> str:
     name = getattr(fun, "__name__", None) or getattr(python_function(fun), "__name__", None) or type(fun).__name__
     return (
         str(getattr(python_function(fun), "__qualname__", name)).rpartition(">.")[2]
-        if name in ("__call__", private.OF_CLASS)
+        if name in ("__call__", *private.STANDS_FOR)
         else str(name)
     )
 
@@ -148,7 +148,7 @@ def python_function(fun: Any) -> Any:
             fun = inner
         elif (partial := parts_of_partial(fun)) is not None:
             fun = partial[0]
-        elif (method := private.method_of_class(fun)) is not None:
+        elif (method := private.held_by_flax(fun)) is not None:
             fun = method
         elif not isinstance(fun, types.FunctionType) and hasattr(type(fun), "__wrapped__"):
             fun = fun.__wrapped__

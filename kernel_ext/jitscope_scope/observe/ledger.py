@@ -123,7 +123,7 @@ class Row:
     def title(self) -> str:
         """The function's name, with the transformations that made this program of it: "grad of f", "backward pass of f"."""
         if self.signature is not None:
-            return made_by.named(self.function, made_by.of_wrappers(self.signature.made.wrappers, self.position))
+            return made_by.named(self.function, made_by.of_function(self.signature.made, self.position))
         return made_by.named_outside(self.function, self.rules, self.bases, self.position)
 
     @property

@@ -9,13 +9,19 @@ from itertools import takewhile
 from types import FrameType
 from typing import Any, Protocol
 
+from jitscope.backend.function_objects import FunctionObject
 from jitscope.core.source import Position, in_program
 
 from ..source_code.frames import outwards
 
 
-_MADE = re.compile(r"(?<!\w)(value_and_grad|grad|vmap|jacfwd|jacrev)\.<locals>")
+_MADE = re.compile(r"(?<!\w)((?:filter_)?(?:value_and_grad|grad|vmap)|jacfwd|jacrev)\.<locals>")
 """The functions that transformations give, by the qualified names of their code."""
+_OF_LIBRARIES = {
+    "_GradWrapper": "filter_grad", "_ValueAndGradWrapper": "filter_value_and_grad", "_VmapWrapper": "filter_vmap",
+    "_grad_general.<locals>.grad_wrapper": "grad",
+}  # fmt: skip
+"""What transformations of equinox's and nnx's give: a class, or a function's qualified name."""
 _RULE = re.compile(
     r"^(?:[A-Z]\w*\.|_(?:pjit|scan|while|while_loop|cond)_)"
     r"(?:(?P<whole>linearize)|(?P<part>partial_eval)|(?P<jvp>jvp)|(?P<backward>transpose\w*)|(?P<vmap>batch|batcher|batching_rule))$"
@@ -35,6 +41,14 @@ def of_wrappers(wrappers: Sequence[str], defined: Position | None) -> tuple[str,
     made = [match[1] for name in wrappers if (match := _MADE.search(name))]
     decorators = _decorators(defined) if made and defined is not None else ""
     return tuple(name for name in made if not re.search(rf"\b{name}\b", decorators))
+
+
+def of_function(made: FunctionObject, defined: Position | None) -> tuple[str, ...]:
+    """The transformations that made a function, outermost first: those that wrap it, and what it is of another library's."""
+    own = _OF_LIBRARIES.get(made.qualname, "")
+    if own == "grad" and any((one.name, one.text) == ("return_value", "True") for one in made.captures):
+        own = "value_and_grad"
+    return of_wrappers((*made.wrappers, f"{own}.<locals>"), defined)
 
 
 def _decorators(defined: Position) -> str:

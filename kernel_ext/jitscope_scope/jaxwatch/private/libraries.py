@@ -12,8 +12,18 @@ from .names import module
 
 
 __all__ = [
-    "LIFTED", "LIFTED_RESULT", "LIFTED_RETURNED", "OF_CLASS", "LiftedMethod", "attributes", "lifted", "method_of_class",
-    "own_result", "returned", "surroundings", "variables",
+    "LIFTED",
+    "LIFTED_RESULT",
+    "LIFTED_RETURNED",
+    "STANDS_FOR",
+    "LiftedMethod",
+    "attributes",
+    "held_by_flax",
+    "lifted",
+    "own_result",
+    "returned",
+    "surroundings",
+    "variables",
 ]  # fmt: skip
 
 
@@ -70,18 +80,24 @@ LIFTED = {"variables[0][0]": "self.variables", "rngs[0][0]": "rngs"}
 LIFTED_RESULT, LIFTED_RETURNED = "result[0]", {"result[1][0][0]": "self.variables"}
 
 
-OF_CLASS = "core_fn"
-"""What the wrapper of a method is called that linen's transformation of a class makes."""
-_TRANSFORMS = os.path.join("flax", "linen", "transforms.py")
+_HELD = {
+    ("core_fn", os.path.join("flax", "linen", "transforms.py")): "fn",
+    ("grad_wrapper", os.path.join("flax", "nnx", "transforms", "autodiff.py")): "f",
+}
+"""Functions of flax's that stand for another and do not name it, and what they call it."""
+STANDS_FOR = tuple(name for name, _ in _HELD)
+"""Their names, which say nothing of the user's."""
 
 
-def method_of_class(fun: Any) -> Any:
-    """The method that a wrapper of linen's stands for, which `nn.jit(Class)` puts in its place; None where it is another function."""
+def held_by_flax(fun: Any) -> Any:
+    """The function that a wrapper of flax's stands for: the method in whose place `nn.jit(Class)` puts one, what `nnx.grad` was given; None
+    where it is another function."""
     code = getattr(fun, "__code__", None)
-    if code is None or code.co_name != OF_CLASS or not code.co_filename.endswith(_TRANSFORMS):
+    if code is None:
         return None
+    ends = (held for (name, file), held in _HELD.items() if code.co_name == name and code.co_filename.endswith(file))
     cells = dict(zip(code.co_freevars, fun.__closure__ or ()))
-    return cells["fn"].cell_contents if "fn" in cells else None
+    return next((cells[held].cell_contents for held in ends if held in cells), None)
 
 
 def lifted(fun: Any, args: Sequence[Any]) -> LiftedMethod | None:
