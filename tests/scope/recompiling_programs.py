@@ -53,6 +53,15 @@ data = jnp.ones((10, 2))
 for start in range(0, 10, 4):
     y = f(jnp.ones((2, 3)), data[start : start + 4])  #<-
 """),
+    "typed keys and their bits": ("dtype", """\
+f = jax.jit(lambda keys: jax.vmap(lambda key: jax.random.normal(key, (3,)))(keys) * UNIQUE)
+f(jax.random.split(jax.random.PRNGKey(0), 4))
+f(jax.random.split(jax.random.key(0), 4))  #<-
+# fixed
+f = jax.jit(lambda keys: jax.vmap(lambda key: jax.random.normal(key, (3,)))(keys) * UNIQUE)
+f(jax.random.split(jax.random.key(0), 4))
+f(jax.random.split(jax.random.key(0), 4))
+"""),
     "dtype": ("dtype", """\
 f = jax.jit(lambda x: x * UNIQUE)
 f(jnp.ones(3))

@@ -14,7 +14,7 @@ from jitscope.named_tuple import NamedTuple
 from .structures import apart, call_of, changed, classes, in_place_of_containers, structure_text
 
 
-__all__ = ["Difference", "differences", "strong_number"]
+__all__ = ["Difference", "bits_as_key", "differences", "is_key", "strong_number"]
 
 
 class Difference(NamedTuple):
@@ -195,7 +195,7 @@ def closest(earlier: Sequence[Any], new: Signature) -> tuple[Any, list[Differenc
         found = differences(candidate.signature, new)
         if best is None or _distance(found) < _distance(best[1]):
             best = (candidate, found)
-        if _distance(found) <= (False, False, False, 1, 0):
+        if _distance(found) <= (False, False, False, 1, 0, 1):
             break
     return best
 
@@ -206,13 +206,14 @@ def _may_be_spelled_otherwise(old: Signature, new: Signature) -> bool:
     return old.function == new.function and names[0] != names[1] and old.leaves == new.leaves
 
 
-def _distance(found: Sequence[Difference]) -> tuple[bool, bool, bool, int, int]:
+def _distance(found: Sequence[Difference]) -> tuple[bool, bool, bool, int, int, int]:
     """A call of the same function object is nearer than one of another that differs in more than that; then one of the same structure;
-    of as many differences those of sizes are nearer than those of the number of axes."""
+    of as many differences those of sizes are nearer than those of the number of axes, and those of fewer axes nearer than others."""
     parts = [one.part for one in found]
     another = bool({"function", "closure"} & {*parts}) and not {"function", "closure"} >= {*parts}
     ranks = sum(one.part == "shape" and _is_of_rank(one) for one in found)
-    return "class" in parts, another, "tree structure" in parts, len(found), ranks
+    axes = sum(one.detail.count(",") + 1 for one in found if one.part == "shape")
+    return "class" in parts, another, "tree structure" in parts, len(found), ranks, axes
 
 
 def _function(old: Signature, new: Signature) -> list[Difference]:
@@ -380,6 +381,8 @@ def _common_root(paths: list[str]) -> str:
 
 
 def _leaf(old: Leaf, new: Leaf) -> list[Difference]:
+    if is_key(old.dtype) != is_key(new.dtype) and bits_as_key(old).shape == bits_as_key(new).shape:
+        return [Difference("dtype", new.path, str(old), str(new), "one is a typed key, the other the bits of one")]
     found = []
     if old.shape != new.shape:
         found.append(Difference("shape", new.path, str(old), str(new), _axes(old.shape, new.shape)))
@@ -398,6 +401,16 @@ def _leaf(old: Leaf, new: Leaf) -> list[Difference]:
             )
         )
     return found
+
+
+def is_key(dtype: str) -> bool:
+    """Whether a dtype (in its short form) is that of typed random keys."""
+    return dtype.startswith("key<")
+
+
+def bits_as_key(leaf: Leaf) -> Leaf:
+    """A typed key as it is; what may be the bits of keys with the shape that the keys have."""
+    return leaf._replace(shape=leaf.shape[:-1]) if leaf.shape and leaf.dtype == "u32" else leaf
 
 
 def strong_number(dtype: str) -> str:

@@ -15,7 +15,7 @@ from jitscope.core.words import listed
 
 from ...source_code.names import Names, imported_in
 from ...source_code.tree import parsed
-from ..differences import UNKNOWN, strong_number
+from ..differences import UNKNOWN, is_key, strong_number
 from ..stacks import is_installed
 from ..structures import changed_data
 from .groups import WATCHING, Group, another_model
@@ -144,8 +144,17 @@ def _to_pad(group: Group, found: Sequence[Sizes]) -> str:
     patterns = {one.pattern for one in found}
     if patterns == {"last batch"}:
         return f"Pad {said} in the last batch {_MASK}; or leave the last batch out."
-    often = "; two programs are right where both shapes come often" if patterns == {"two"} else ""
-    return f"Pad {said} {_MASK}{often}."
+    often = (
+        "two programs are right where both"
+        if _number_of_shapes(group) == 2
+        else "one program for each is right where all"
+    )
+    return f"Pad {said} {_MASK}{f'; {often} shapes come often' if patterns == {'two'} else ''}."
+
+
+def _number_of_shapes(group: Group) -> int:
+    keys = [row.signature for row in group.history if row.signature is not None]
+    return len({tuple(leaf.shape for leaf in key.leaves if leaf.path in group.paths) for key in keys})
 
 
 _MASK = "and mask what was added, where the function sums over it"
@@ -167,6 +176,10 @@ def _target(one: Sizes) -> str:
 
 
 def _dtype(group: Group) -> str:
+    if is_key(common_dtype(group)):
+        return (
+            f"Make {_names(group)} in one way: random.key gives typed keys, random.PRNGKey arrays with the bits of one."
+        )
     return f"Convert {_names(group)} to {common_dtype(group)} once, before the calls."
 
 
@@ -451,7 +464,7 @@ _WITHOUT_EDIT = {
     "shape": "No edit is offered: only the function's meaning tells what may be added, and where it must be masked.",
     "tree structure": "No edit is offered: only the function's meaning tells what can stand for a missing part.",
     "none": "No edit is offered: which array changes nothing depends on what the function does with it.",
-    "donation": "No edit is offered: the code does not tell where the arguments are donated.",
+    "donation": "No edit is offered: only arrays that nobody reads after the call may be donated, which the programs do not tell.",
 }
 
 

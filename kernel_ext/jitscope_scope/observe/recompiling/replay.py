@@ -10,7 +10,7 @@ from jitscope.backend.function_objects import Capture
 from jitscope.backend.signature import BY_NAME, Leaf, Signature
 from jitscope.core.words import root_of
 
-from ..differences import DEFAULT_DEVICE, changed_numbers
+from ..differences import DEFAULT_DEVICE, bits_as_key, changed_numbers, is_key
 from .groups import Group
 from .sizes import padded, sizes_of
 
@@ -92,7 +92,8 @@ def _width(dtype: str) -> tuple[int, int]:
 
 def _dtypes(group: Group) -> Change:
     dtype = common_dtype(group)
-    return _with_leaves(group, lambda leaf: leaf._replace(dtype=dtype, weak_type=False))
+    given = bits_as_key if is_key(dtype) else lambda leaf: leaf
+    return _with_leaves(group, lambda leaf: given(leaf)._replace(dtype=dtype, weak_type=False))
 
 
 def _weak_types(group: Group) -> Change:
