@@ -18,6 +18,7 @@ from jitscope_widgets.view.as_data import as_data
 from jitscope_widgets.view.parts import Table
 from jitscope_widgets.view_data import parts_of
 from jitscope_widgets.views import has_view
+from jitscope_widgets.views.ledger import short_signature
 from jitscope_widgets.views.profile.wording import recording_cost
 from jitscope_widgets.wrap import table, wrap
 from tests.widgets import documents as made, pass_documents, value_documents
@@ -333,3 +334,26 @@ def test_lines_with_arrows_are_broken_once() -> None:
 def test_recording_costs_what_calls_that_are_not_recorded_never_take(recorded, high, told) -> None:
     found = {name: {"value": value} for name, value in (("wall", 1e-3), ("high", high), ("recorded", recorded))}
     assert recording_cost(found) == (told and pytest.approx(told))
+
+
+def test_a_long_signature_leaves_arguments_out_and_cuts_none() -> None:
+    for long, short in (
+        (
+            "train_step(state: 86 arrays, x: i32[8,32], y: i32[8,32], key: u32[2]) -> (86 arrays, f32[])",
+            "train_step(state: 86 arrays, x: i32[8,32], … 2 more) -> (86 arrays, f32[])",
+        ),
+        (
+            "f(a: (f32[3], g), mode=(1, 2, 3, 4, 5, 6, 7), b: f32[3,4,5,6,7], c: f32[1,2,3]) -> f32[1,2,3,4]",
+            "f(a: (f32[3], g), mode=(1, 2, 3, 4, 5, 6, 7), … 2 more) -> f32[1,2,3,4]",
+        ),
+        (
+            "loss(model: 30 arrays, weight: 3 arrays, key: u32[2]) -> (f32[16,2,4,4], f32[16,1,1], f32[1,16,4,4])",
+            "loss(model: 30 arrays, … 2 more) -> (f32[16,2,4,4], f32[16,1,1], f32[1,16,4,4])",
+        ),
+        (
+            "loss(model: 30 arrays, key: u32[2]) -> (f32[16,2,4,4], f32[16,1,1], f32[1,16,4,4], f32[1,1,1], f32[32,16])",
+            "loss(model: 30 arrays, … 1 more) -> (f32[16,2,4,4], f32[16,1,1], … 3 more)",
+        ),
+        ("f(x: f32[3]) -> f32[3]", "f(x: f32[3]) -> f32[3]"),
+    ):
+        assert short_signature(long) == short

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
+from itertools import product
 from typing import TYPE_CHECKING
 
 from ..escapes import clean, shorten
@@ -82,6 +84,28 @@ def _newest(rows: Sequence[LedgerRow]) -> Table:
     return Table("Compilations of this session", _COLUMNS, tuple(map(_row, rows)), first=_FIRST)
 
 
+def short_signature(text: str) -> str:
+    """A signature in some 80 characters: of many arguments and results the first ones, none of them cut, and how many more there are."""
+    name, _, rest = text.partition("(")
+    arguments, arrow, results = rest.rpartition(") -> ")
+    if len(text) <= _SIGNATURE or not arrow:
+        return shorten(text, _SIGNATURE)
+    given, bare = _SEPARATORS.split(arguments), results.removeprefix("(").removesuffix(")")
+    gives = _SEPARATORS.split(bare)
+    counts = sorted(product(range(len(given), 0, -1), range(len(gives), 0, -1)), key=sum, reverse=True)
+    forms = [f"{name}({_first(given, n)}) -> {results.replace(bare, _first(gives, m))}" for n, m in counts]
+    return next((form for form in forms if len(form) <= _SIGNATURE), shorten(forms[-1], _SIGNATURE))
+
+
+def _first(parts: Sequence[str], count: int) -> str:
+    more = len(parts) - count
+    return ", ".join([*parts[:count], *([f"… {more} more"] if more else [])])
+
+
+_SEPARATORS = re.compile(r", (?![^\[\]]*\])(?![^()]*\))")
+"""Between arguments, but not between the sizes and parts of one."""
+
+
 def _row(row: LedgerRow) -> Row:
     what = f"{_SIGNS.get(row['what'], '●')} {clean(row['what'])}"
     failed = row["what"] == "failed"  # it ended on the way: what it took is not known
@@ -91,7 +115,7 @@ def _row(row: LedgerRow) -> Row:
         "?" if row["calls"] is None else inline.count(row["calls"]),
     )
     cells = (
-        shorten(clean(row["signature"] or row["function"]), _SIGNATURE),
+        short_signature(clean(row["signature"] or row["function"])),
         inline.count(row["id"]),
         inline.strong(what) if row["what"] == "recompiled" else what,
         clean(row["cell"] or ""),
