@@ -114,7 +114,7 @@ def _name(f: Any) -> tuple[str, str]:
 
 CAUSES = [
     (spread, [3.0], "a variance of too few elements"),
-    (half, [300.0, 1], "inf - inf; the infinity is 300 times 300, beyond the largest f16"),
+    (half, [300.0, 1], "an infinity minus an infinity; the infinity is 300 times 300, beyond the largest f16"),
     (power, [-1.0, 4], "a negative number, -1, to the power 0.5"),
     (lambda x: jnp.arcsin(x), [0.5, 1.5], "arcsin of 1.5: it has values from -1 to 1"),
     (lambda x: jnp.log(x), [-2.0], "the logarithm of a negative number, -2"),

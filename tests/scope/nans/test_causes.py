@@ -46,7 +46,7 @@ def test_a_matrix_without_an_inverse_is_singular() -> None:
 def test_operands_of_other_shapes_are_not_put_together(shape: tuple[int, ...]) -> None:
     x = np.ones((2, 3), np.float32)
     said = why(found("div", x, np.zeros(shape, np.float32), result=np.full((2, 3), np.nan, np.float32)), nan=True)
-    assert said == "div gives NaN for these operands"
+    assert said == "the operation div gives NaN for these operands"
 
 
 def test_square_matrices_that_are_multiplied_are_not_told_element_by_element() -> None:

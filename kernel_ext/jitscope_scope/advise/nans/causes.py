@@ -93,7 +93,7 @@ def why(finding: Finding, nan: bool) -> str:
     """One sentence, beginning small: "0 divided by 0"."""
     values = elements(finding, nan)
     name, dtype = finding.primitive, finding.results[0].dtype if finding.results else np.dtype(np.float32)
-    called = name if name.isalpha() else f"the {name}"  # a sentence may begin with it
+    called = f"the {name}"  # a sentence may begin with it, which would spell the operation's name otherwise
     if values is not None and any(v != v for v in values):
         return "a NaN that is written in the program"
     if values is not None and any(isinstance(v, complex) for v in values):
@@ -166,8 +166,7 @@ def _of_whole(finding: Finding, nan: bool, dtype: np.dtype) -> str:
     if not finding.operands or any(np.isnan(wide(x)).any() for x in finding.operands if wide(x).dtype.kind in "fc"):
         return "a NaN that is written in the program"
     kind = "NaN" if nan else "an infinity"
-    called = name if name.isalpha() else f"the operation {name}"
-    return f"{called} gives {kind} for these operands" + (", which have an infinity" if infinite else "")
+    return f"the operation {name} gives {kind} for these operands" + (", which have an infinity" if infinite else "")
 
 
 def _is_singular(x: np.ndarray) -> bool:
@@ -189,7 +188,7 @@ def _product(a: float, b: float) -> str:
 
 
 def _sum(a: float, b: float) -> str:
-    return "inf - inf" if np.isinf(a) and np.isinf(b) else ""
+    return "an infinity minus an infinity" if np.isinf(a) and np.isinf(b) else ""
 
 
 def _root(a: float) -> str:
@@ -216,11 +215,11 @@ def _power(a: float, b: float) -> str:
 
 def _outside(name: str, low: float, high: float) -> Callable[[float], str]:
     limits = f"from {number(low)} to {number(high)}" if np.isfinite(high) else f"from {number(low)} on"
-    return lambda a: "" if low < a < high else f"{name} of {number(a)}: it has values {limits}"
+    return lambda a: "" if low < a < high else f"the {name} of {number(a)}: it has values {limits}"
 
 
 def _periodic(name: str) -> Callable[[float], str]:
-    return lambda a: f"{name} of an infinity" if np.isinf(a) else ""
+    return lambda a: f"the {name} of an infinity" if np.isinf(a) else ""
 
 
 _ELEMENTS: dict[str, Callable[..., str]] = {
