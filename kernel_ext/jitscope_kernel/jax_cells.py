@@ -63,6 +63,9 @@ def deaf() -> str:
     return "What jax compiled is not known: the cell removed jax's listeners (jax.monitoring.clear_event_listeners)."
 
 
+_FEW_REASONS = 2
+
+
 def in_words(rows: Sequence[observe.Row], small: Sequence[Small]) -> str:
     """One line on what a cell had jax compile; "" where that is nothing to speak of."""
     small = [one for one in small if one.library]
@@ -79,10 +82,18 @@ def in_words(rows: Sequence[observe.Row], small: Sequence[Small]) -> str:
         before = sum(row.disk.before or 0.0 for row in loaded if row.disk)
         known = f" (compiled before in at least {duration(before)})" if before else ""
         said.append(f"loaded {_listed(loaded)} from its cache on disk{known}")
-    compiled = f"jax {' and '.join(said)}."
-    return (
-        f"{compiled} %%jit as the cell's first line shows {'it' if len(made) == 1 else 'them'}." if made else compiled
-    )
+    told = [f"jax {' and '.join(said)}.", *_quiet_reasons(made)]
+    if made:
+        told.append(f"%%jit as the cell's first line shows {'it' if len(made) == 1 else 'them'}.")
+    return " ".join(told)
+
+
+def _quiet_reasons(made: Sequence[observe.Row]) -> list[str]:
+    """Why a function was compiled that had been before, where no card tells of it: `f: another program: …`; of few functions."""
+    quiet = [row for row in made if row.against is not None]
+    carded = observe.loud(quiet)
+    found = list(dict.fromkeys(f"{row.title}: {row.because}." for row in quiet if row not in carded))
+    return found if len(found) <= _FEW_REASONS else []
 
 
 def _listed(rows: Sequence[observe.Row]) -> str:

@@ -66,6 +66,10 @@ def test_other_cells_have_a_line(cells):
     (text,) = ran.texts
     assert text.startswith("jax compiled <lambda> in ")
     assert not cells.cell("g(x)").texts
+    (text,) = cells.cell("g(x[:2])").texts
+    assert (
+        "<lambda>: recompiled because v changed shape: " in text and " (axis 0). %%jit as the cell's first line" in text
+    )
 
 
 def test_of_small_programs_alone_nothing_is_promised():
@@ -516,6 +520,21 @@ def test_to_call_once_before_is_advised_where_nobody_did(cells, first):
         fix
         == f"Wait for the result inside the measurement: jax.block_until_ready(f(x)){'' if first else '; and call once before, to compile'}."
     )
+
+
+def test_what_equinox_and_nnx_transform_has_its_name_and_place(cells):
+    cells.cell("import equinox as eqx\nfrom flax import nnx\ndef f(v):\n    return (v * 2).sum()")
+    for call, title in (
+        ("eqx.filter_jit(eqx.filter_grad(f))(x)", "filter_grad of f"),
+        ("eqx.filter_jit(eqx.filter_value_and_grad(f))(x)", "filter_value_and_grad of f"),
+        ("eqx.filter_jit(eqx.filter_vmap(f))(x[None])", "filter_vmap of f"),
+        ("nnx.jit(nnx.grad(f))(x)", "grad of f"),
+        ("nnx.jit(nnx.value_and_grad(f))(x)", "value_and_grad of f"),
+    ):
+        ran = cells.cell(f"%%jit\n{call}")
+        assert ran.functions == [title]
+        nodes = ran.document["compilations"][0]["graph"]["nodes"]
+        assert {p["line"] for node in nodes for p in node["positions"]} == {4}
 
 
 def test_what_a_call_reuses_is_called_by_what_made_it(cells):
