@@ -64,7 +64,8 @@ def _first(shown: list[tuple[float, float, Document]]) -> str:
 
 
 def _rates(x: float, y: float) -> str:
-    return f"{number(x, '')} operations per byte, {number(y, 'flop/s')}"
+    operations = number(x, "")
+    return f"{operations} {'operation' if operations == '1' else 'operations'} per byte, {number(y, 'flop/s')}"
 
 
 def _roof(size: float, rate: float, peak: float, across: Axis, up: Axis, dashed: bool) -> Series:
