@@ -522,21 +522,6 @@ def test_to_call_once_before_is_advised_where_nobody_did(cells, first):
     )
 
 
-def test_what_equinox_and_nnx_transform_has_its_name_and_place(cells):
-    cells.cell("import equinox as eqx\nfrom flax import nnx\ndef f(v):\n    return (v * 2).sum()")
-    for call, title in (
-        ("eqx.filter_jit(eqx.filter_grad(f))(x)", "filter_grad of f"),
-        ("eqx.filter_jit(eqx.filter_value_and_grad(f))(x)", "filter_value_and_grad of f"),
-        ("eqx.filter_jit(eqx.filter_vmap(f))(x[None])", "filter_vmap of f"),
-        ("nnx.jit(nnx.grad(f))(x)", "grad of f"),
-        ("nnx.jit(nnx.value_and_grad(f))(x)", "value_and_grad of f"),
-    ):
-        ran = cells.cell(f"%%jit\n{call}")
-        assert ran.functions == [title]
-        nodes = ran.document["compilations"][0]["graph"]["nodes"]
-        assert {p["line"] for node in nodes for p in node["positions"]} == {4}
-
-
 def test_what_a_call_reuses_is_called_by_what_made_it(cells):
     cells.cell(
         "def f(v):\n    return (v * 2).sum()\ng = jax.jit(jax.grad(f))\ncompiled = jax.jit(f).lower(x).compile()\ng(x), compiled(x)"

@@ -260,3 +260,23 @@ def test_the_backward_pass_of_what_is_compiled_apart_is_told_as_such(watcher):
     groups = [one["label"] for one in nodes.values() if one["kind"] == "group" and one["scope"] == back]
     assert groups == ["scored (backward)"], "called once, however its equations follow each other"
     assert {"scored_apart", "scored_apart (backward)"} <= {one["label"] for one in seen.fusion.document["blocks"]}
+
+
+def test_what_equinox_and_nnx_transform_has_its_name_and_place(watcher):
+    import equinox as eqx
+    from flax import nnx
+
+    for function, title in (
+        (eqx.filter_jit(eqx.filter_grad(total)), "filter_grad of total"),
+        (eqx.filter_value_and_grad(total), "filter_value_and_grad of total"),
+        (eqx.filter_jit(eqx.filter_vmap(total)), "filter_vmap of total"),
+        (nnx.jit(nnx.grad(total)), "grad of total"),
+        (nnx.jit(nnx.value_and_grad(total)), "value_and_grad of total"),
+    ):
+        document = jitscope.inspect(function)(x).document
+        lines = {p["line"] for node in document["graph"]["nodes"] for p in node["positions"]}
+        assert (document["function"], lines) == (title, {total.__code__.co_firstlineno + 1})
+
+
+def total(v):
+    return (v * 2).sum()

@@ -97,3 +97,14 @@ def test_axes_are_padded_to_sizes_of_their_own(call: str, sizes: tuple[int, ...]
     (group,) = groups(run(HEADER + text)[1])
     found = remedy(group)
     assert found is not None and f"Pad {told}" in found.text, found
+
+
+def test_a_call_is_compared_with_the_one_that_differs_in_fewest_axes() -> None:
+    text = "f = jax.jit(lambda x: x * UNIQUE)\nf(jnp.ones((8, 6)))\nf(jnp.ones((8, 3)))\nf(jnp.ones((5, 6)))\n"
+    _, ledger = run(HEADER + text)
+    assert [one.differences[0].sentence() for one in ledger if one.what == "recompiled"] == [
+        "x changed shape: f32[8,6] → f32[8,3] (axis 1)",
+        "x changed shape: f32[8,6] → f32[5,6] (axis 0)",
+    ]
+    (card,) = observe.recompilations_document(ledger, "", edited)["cards"]
+    assert "; one program for each is right where all shapes come often." in card["fix"]["text"]

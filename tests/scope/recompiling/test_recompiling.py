@@ -396,17 +396,6 @@ def test_one_axis_more_is_nothing_to_pad() -> None:
     )
 
 
-def test_a_call_is_compared_with_the_one_that_differs_in_fewest_axes() -> None:
-    text = "f = jax.jit(lambda x: x * UNIQUE)\nf(jnp.ones((8, 6)))\nf(jnp.ones((8, 3)))\nf(jnp.ones((5, 6)))\n"
-    _, ledger = run(HEADER + text)
-    assert [one.differences[0].sentence() for one in ledger if one.what == "recompiled"] == [
-        "x changed shape: f32[8,6] → f32[8,3] (axis 1)",
-        "x changed shape: f32[8,6] → f32[5,6] (axis 0)",
-    ]
-    (card,) = observe.recompilations_document(ledger, "", edited)["cards"]
-    assert "; one program for each is right where all shapes come often." in card["fix"]["text"]
-
-
 def test_a_static_value_that_decides_is_not_advised_away() -> None:
     text = """
 f = jax.jit(lambda x, n: x * n * UNIQUE, static_argnums=1)
