@@ -352,7 +352,7 @@ def test_a_long_signature_leaves_arguments_out_and_cuts_none() -> None:
         ),
         (
             "loss(model: 30 arrays, key: u32[2]) -> (f32[16,2,4,4], f32[16,1,1], f32[1,16,4,4], f32[1,1,1], f32[32,16])",
-            "loss(model: 30 arrays, … 1 more) -> (f32[16,2,4,4], f32[16,1,1], … 3 more)",
+            "loss(model: 30 arrays, key: u32[2]) -> (f32[16,2,4,4], f32[16,1,1], … 3 more)",
         ),
         ("f(x: f32[3]) -> f32[3]", "f(x: f32[3]) -> f32[3]"),
     ):
