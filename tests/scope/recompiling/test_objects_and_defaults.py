@@ -9,6 +9,7 @@ import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope_scope import observe
 from jitscope_scope.advise.run.misses import recompilations_paid
+from jitscope_scope.observe.recompiling.cards import loud
 
 
 X = jnp.ones((4, 3))
@@ -75,6 +76,20 @@ def test_calls_that_leave_out_what_another_gives_are_told_from_calls_written_oth
         update(X, mode="lion")
     (card,) = cards_of(lambda: update(X, **arguments))
     assert card["because"] == because
+
+
+def test_the_two_values_of_a_flag_have_no_card_below_a_cell():
+    @functools.partial(jx.jit, static_argnames=("train", "n"))
+    def forward(p, train=False, n=1):
+        return p * n if train else p
+
+    mark = observe.ledger().mark()
+    for _ in range(3):
+        forward(X, train=True)
+    forward(X)
+    assert [row.cause for row in loud(observe.ledger().since(mark)) if row.cause] == []
+    forward(X, train=True, n=2)
+    assert [row.cause for row in loud(observe.ledger().since(mark)) if row.cause] == 2 * ["static value"]
 
 
 def test_a_number_that_all_calls_give_is_one_program_for_them():

@@ -105,8 +105,10 @@ _KINDS = frozenset(("shape", "tree structure", "sharding", "device"))
 
 def occasional(row: Row) -> bool:
     """Whether a row is the second kind of arguments of a function, seen once each as far as is known, and from two lines: two programs
-    are right, whether the function object is one or not. On another mesh each kind is."""
+    are right, whether the function object is one or not. On another mesh each kind is. A flag has a program for True and one for False."""
     base = row.against
+    if row.number == 2 and row.differences and all(map(_of_a_flag, row.differences)):
+        return True
     parts = {one.part for one in row.differences} - {"function", "closure"}
     if not parts or not parts <= _KINDS or base is None or base.calls > 1:
         return False
@@ -114,6 +116,10 @@ def occasional(row: Row) -> bool:
         return False
     sides = [(one.place.file, one.place.line) for one in (base, row) if one.place is not None]
     return len(set(sides)) == 2
+
+
+def _of_a_flag(one: Difference) -> bool:
+    return one.part == "static value" and all(side.startswith(("True", "False")) for side in (one.before, one.after))
 
 
 def _meshes(one: Difference) -> bool:
