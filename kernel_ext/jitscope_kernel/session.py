@@ -433,9 +433,10 @@ class Session:
             document["compilations"] = [self._look(one, running.instruments) for one in document["compilations"]]
             told = self.sharp_bits.of_cell(running.place[0], failed=error is not None)
             if stopped is not None and stopped["kind"] == "diagnostics":
-                items = [*stopped["items"], *(told["items"] if told is not None else ())]
+                marked = [(one["id"], one["position"]) for one in stopped["items"]]
+                more = [one for one in (told["items"] if told else ()) if (one["id"], one["position"]) not in marked]
                 told = stopped.copy()
-                told["items"] = items
+                told["items"] = [*stopped["items"], *more]
             elif stopped is not None and stopped["kind"] == "stopped" and document["error"]:
                 document["error"]["stopped"] = stopped
             if told is not None:

@@ -139,8 +139,8 @@ def plan(tree: ast.Module, request: Request, reason_of: Reason = lambda _: "") -
             left_alone.append(dataclasses.replace(definition, reason=reason))
         else:
             compiled.append(definition)
-    _check_parameters(request.static, "--static", compiled)
-    _check_parameters(request.donate, "--donate", compiled)
+    _check_parameters(request.static, "--static", compiled, left_alone)
+    _check_parameters(request.donate, "--donate", compiled, left_alone)
     return Plan(compiled, left_alone)
 
 
@@ -163,7 +163,7 @@ def _check_names(request: Request, definitions: list[Definition]) -> None:
 def _spoken(reason: str) -> str:
     spoken = {
         "takes no arguments": "a function that takes no arguments",
-        LEFT_ALONE: "written for jax, which jitscope only watches",
+        LEFT_ALONE: "written for jax, which jitscope only watches (jax.jit has options of its own)",
     }
     return spoken.get(reason, reason)
 
@@ -172,12 +172,20 @@ def _there_is(names: list[str]) -> str:
     return f"there is {', '.join(names)}" if names else "it defines none that can be compiled"
 
 
-def _check_parameters(asked: dict[str, tuple[str, ...]], option: str, compiled: list[Definition]) -> None:
+def _check_parameters(
+    asked: dict[str, tuple[str, ...]], option: str, compiled: list[Definition], left_alone: list[Definition]
+) -> None:
     for name, given in asked.items():
         functions = [definition.node for definition in compiled if definition.name == name]
         if not functions:
             names = list(dict.fromkeys(definition.name for definition in compiled))
-            raise CellRefusal(f"{option} {name}:…: no function {name!r} is compiled in this cell; {_there_is(names)}.")
+            reason = next((one.reason for one in left_alone if one.name == name), "")
+            why = (
+                f"{name} is not compiled in this cell: it is {_spoken(reason)}"
+                if reason
+                else f"no function {name!r} is compiled in this cell"
+            )
+            raise CellRefusal(f"{option} {name}:…: {why}; {_there_is(names)}.")
         for parameter in given:
             problems = [_problem(function, parameter) for function in functions]
             if all(problems):

@@ -400,6 +400,9 @@ SAID = {
         "@jax.jit\ndef run(v, train):\n    return inner(v, train)\nrun(x, False)",
         'Make train static, jit(run, static_argnames="train")',
     ),
+    "a gradient of nothing": ("def nothing(v):\n    v.sum()", "jax.grad(nothing)(x)", "Return the number that is to be differentiated"),
+    "a text among numbers": ("", "jnp.sum([1.0, 'a'])", "Take out what is no number."),
+    "a text among numbers of an argument": ("f = jax.jit(lambda v: v)", "f([1.0, 'a'])", "Make it static: "),
     "a donated array": ("y = x + 1\nz = jax.jit(lambda v: v + 1, donate_argnums=0)(y)", "y + 1", "or do not donate that"),
     "a list that is static": ("f = jax.jit(lambda v, n: v, static_argnames='n')", "f(x, n=[3])", "a tuple in place of a list"),
 }  # fmt: skip
@@ -414,6 +417,13 @@ def test_what_to_do_is_said_under_the_cell(bare_shell, case):  # noqa: F811
     (document,) = ran.documents
     fixes = document.get("fixes") or [one["fix"] for one in document["items"]]
     assert ran.error and advice in fixes[0]["text"]
+
+
+def test_what_an_error_and_a_look_find_is_told_once_in_a_jit_cell(bare_shell):  # noqa: F811
+    bare_shell.cell(f"%load_ext jitscope\n{SETUP}")
+    ran = bare_shell.cell("%%jit\ng = jax.jit(lambda v: v + 1, donate_argnums=0)\ny = x + 1\nz = g(y)\ny + 1")
+    (one,) = ran.document["diagnostics"]["items"]
+    assert ran.error and one["id"] == "donation-misuse" and one["fix"]["text"].startswith("Give the result its name")
 
 
 def test_what_trying_a_rewrite_compiles_is_not_told(bare_shell):  # noqa: F811

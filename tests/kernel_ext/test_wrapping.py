@@ -99,7 +99,14 @@ def test_names_and_skip_choose() -> None:
         (Request(names=("empty",)), "empty cannot be compiled: it is a function that takes no arguments"),
         (Request(names=("f",), skip=("f",)), "both named and skipped"),
         (Request(static={"k": ("n",)}), "--static k:…: no function 'k' is compiled"),
-        (Request(static={"f": ("n",)}, skip=("f",)), "--static f:…: no function 'f' is compiled"),
+        (
+            Request(static={"f": ("n",)}, skip=("f",)),
+            "--static f:…: f is not compiled in this cell: it is left out by --skip; it",
+        ),
+        (
+            Request(donate={"cached": ("x",)}),
+            "--donate cached:…: cached is not compiled in this cell: it is decorated with @cache; there is f.",
+        ),
         (Request(static={"f": ("n",)}), "f has no parameter 'n'; it has x, mode, more"),
         (Request(donate={"f": ("more",)}), "more stands for any number of arguments"),
     ],

@@ -13,6 +13,10 @@ from tests.scope.advise.test_check import ran
 ADVICE = {
     "a gradient of a vector": ("jax.grad(lambda x: x ** 2)(jnp.ones(2))", "Sum the result, or take jax.jacrev"),
     "a gradient of a complex number": ("jax.grad(lambda x: x * 1j)(1.0)", "Take the real part of the result"),
+    "a gradient of nothing": (
+        "def f(x):\n    y = x\njax.grad(f)(1.0)",
+        "Return the number that is to be differentiated",
+    ),
     "a gradient by an integer": ("jax.grad(lambda x: x)(jnp.arange(3))", "Pass floats"),
     "a dataclass, which has no hash": (
         "import dataclasses\n@dataclasses.dataclass\nclass State:\n    x: float\njax.jit(lambda s: s.x)(State(1.0))",

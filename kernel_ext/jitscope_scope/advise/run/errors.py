@@ -216,7 +216,10 @@ def _on_types(known: str, said: str) -> str:
 
 _REAL = "Take the real part of the result, or ask for holomorphic=True where the function is complex differentiable."
 _SUM = "Sum the result, or take jax.jacrev, which differentiates each element; has_aux=True is for results that come along."
+_OF_NONE = "Return the number that is to be differentiated: a function without `return` gives None."
 _OF_RESULTS = (
+    ("Output was None", _OF_NONE),
+    ("it returned None", _OF_NONE),
     ("return a real float", _REAL),
     ("real-valued outputs", _REAL),
     ("Gradient only defined for", _SUM),

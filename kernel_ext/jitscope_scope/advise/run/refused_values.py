@@ -27,6 +27,12 @@ def refused(known: str, error: BaseException, frame: FrameType) -> RefusedValue 
         asked = asked if one["function"] == "<lambda>" else f"jit({one['function']}, {asked})"
         return RefusedValue(said, f"Make it static, {asked}: each value of it has a program of its own then.")
     if (one := _PART.search(str(error))) is not None and (what := _what(one)):
+        if (one["function"] or "").startswith("_") and one[
+            "function"
+        ] not in frame.f_globals:  # jax's own, of a function of jnp
+            return RefusedValue(
+                f"A function of jax is given {what} among arrays and numbers.", "Take out what is no number."
+            )
         said = f"`{one['path']}` is a part of an argument that is traced, and {what} is no array."
         return RefusedValue(said, _STATIC_PART)
     match = re.search(r"(?:object of type|is of type|of type) '?<class '([^']+)'>", str(error))
@@ -49,7 +55,7 @@ _ARGUMENT = re.compile(
     re.DOTALL,
 )
 _PART = re.compile(
-    r"Error interpreting argument to .* of type <(?P<of>class|enum|flag) '(?P<type>[^']*)'>.* at path (?P<path>[^\W\d]\w*[.\[]\S*)\.\s",
+    r"Error interpreting argument to (?:<function (?P<function>\S+) at)?.* of type <(?P<of>class|enum|flag) '(?P<type>[^']*)'>.* at path (?P<path>[^\W\d]\w*[.\[]\S*)\.\s",
     re.DOTALL,
 )
 _STATIC_PART = (
