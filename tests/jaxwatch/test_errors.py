@@ -119,6 +119,8 @@ REWRITES = {
     "an axis": ("def f(v, axis):\n    return jnp.sum(v, axis=axis)", "x, 0", ['static_argnames="axis"']),
     "a number of classes": ("def f(v, n):\n    v = v.astype(int)\n    return jax.nn.one_hot(v, n)", "x, 5", ['static_argnames="n"']),
     "a slice by int, behind another call": ("def f(v, k):\n    return jnp.sort(v)[-int(k):]", "x, 2", ['static_argnames="k"']),
+    "two sizes, one after the other": ("def f(v, n, m):\n    return v[:n].sum() + jnp.ones(m)", "x, 3, 2", ['static_argnames=("n", "m")']),
+    "a product of two": ("def f(v, n, m):\n    return v[: n * m]", "x, 1, 2", ['static_argnames=("n", "m")']),
     "a number": ("def f(v):\n    return float(v.sum()) * 2", "x", ["v.sum().astype(float)"]),
 }  # fmt: skip
 

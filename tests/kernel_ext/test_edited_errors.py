@@ -145,3 +145,34 @@ def test_an_edit_with_a_check_mark_gives_what_was_meant(shell, name: str) -> Non
         assert "may give other values: " in fix["text"]
         assert not shell.cell(applied(cell, fix["edits"])).error
         assert is_same(shell.names["out"], wanted) is (name in UNSURE), fix
+
+
+STATIC = {
+    "train": ("def f(x, train):\n    return x if train else -x", "x, False"),
+    "n,m": ("def f(x, n, by, m):\n    return x[:n].sum() * by + jnp.zeros(m)", "x, 2, 5, 4"),
+    "n,m,flag": (
+        "def f(x, n, m, flag):\n    if flag:\n        x = x[: n * m].reshape(n, m)\n    return x",
+        "x, 1, 3, True",
+    ),
+}
+
+
+@pytest.mark.parametrize("names", STATIC)
+@pytest.mark.parametrize("head", ["%%jit", "@jax.jit"])
+def test_all_that_must_be_static_is_one_edit(shell, names: str, head: str) -> None:
+    """Of the magic's line or of the decorator; the edited cell gives what Python gives."""
+    function, arguments = STATIC[names]
+    shell.names["x"] = eval(X)
+    shell.cell("jax = jx")
+    cell = f"{head}\n{function}\nout = f({arguments})"
+    ran = shell.cell(cell)
+    stopped = [one.get("error", {}).get("stopped", one) for one in ran.documents]
+    (fix,) = [fix for one in stopped for fix in one.get("fixes", ()) if " static: " in fix["text"]]
+    again = applied(cell, fix["edits"])
+    quoted = tuple(names.split(",")) if "," in names else names
+    wanted = (
+        f"%%jit --static f:{names}" if head == "%%jit" else f"@jax.jit(static_argnames={quoted!r})".replace("'", '"')
+    )
+    assert fix["checked"] and again.split("\n")[0] == wanted
+    assert not shell.cell(again).error
+    assert is_same(shell.names["out"], meant(function, arguments))

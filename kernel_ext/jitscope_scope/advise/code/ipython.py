@@ -181,7 +181,7 @@ def _kind(work: str) -> str:
 
 def edits_in(cell: str, edits: Iterable[Edit]) -> list[Edit] | None:
     """Edits of a cell's Python as edits of the cell's own text; None where the cell edited so is not the Python edited so: it stands
-    where IPython's lines are, or is no Python any more."""
+    where IPython's lines are, or is no Python any more. An edit of the line `%%jit …` is one of the magic's options."""
     return _edits_in(cell, tuple(edits))
 
 
@@ -191,11 +191,13 @@ def _edits_in(cell: str, edits: tuple[Edit, ...]) -> list[Edit] | None:
     if python is None or not edits:
         return None
     found = shifted(edits, python.shifts)
-    if [*_stretches(lines_in(cell), found, python.shifts)] != [*_stretches(python.text.split("\n"), edits, ())]:
+    own = tuple(one for one in edits if one[2] > 1 or not cell.startswith("%%jit"))
+    typed = shifted(own, python.shifts)
+    if [*_stretches(lines_in(cell), typed, python.shifts)] != [*_stretches(python.text.split("\n"), own, ())]:
         return None
     try:
         again = python_of(_applied(cell, found))
-        wanted = _applied(python.text, edits)
+        wanted = _applied(python.text, own)
         same = again is not None and ast.dump(ast.parse(again.text)) == ast.dump(ast.parse(wanted))
     except (SyntaxError, ValueError, RecursionError, MemoryError, IndexError):
         return None

@@ -77,36 +77,64 @@ def repairs(error: BaseException, known: str, where: Position) -> list[Fix]:
 
 
 def _static(known: str, code: Code, trace: UnfinishedTrace, quiet: bool, in_while: bool) -> Iterator[Fix]:
-    """The argument that the failing operation was given, or was given something computed of, as a static one; what the test of a `while` is
-    computed of is no count."""
-    names, defined = trace.debug.arg_names, trace.debug.defined
-    if known not in HELPED or defined is None:
+    """The arguments that the failing operation was given, or was given something computed of, as static ones; where the trace then stops
+    at others, these as well, and none that it does without. What the test of a `while` is computed of is no count."""
+    if known not in HELPED or trace.debug.defined is None:
         return
-    asked = trace.guilty if in_while else _with_what_made(trace)
-    places = [trace.invars.index(one) for one in asked if one in trace.invars]
-    of_numbers = [
-        at for at in places if at in trace.numbers and at < len(names) and is_of_python(trace.invars[at].aval)
+    places = _numbers_among(trace, trace.guilty if in_while else _with_what_made(trace), [], trace)
+    while quiet and len(places) <= _MOST_STATIC and (error := _traced_with(trace, places)) is not None:
+        later = unfinished(error)[-1:]
+        more = [at for each in later for at in _numbers_among(each, _with_what_made(each), places, trace)]
+        if not more:
+            return
+        places = sorted([*places, *more])
+    for at in places if quiet and 1 < len(places) <= _MOST_STATIC else ():
+        fewer = [other for other in places if other != at]
+        places = fewer if _traced_with(trace, fewer) is None else places
+    if not places or len(places) > (_MOST_STATIC if quiet else 1):
+        return
+    if one := as_static(code, [trace.debug.arg_names[at] for at in places], trace.debug.defined):
+        yield Fix(one.text, one.edits, _TRIED) if quiet else Fix(one.text + _UNTRIED, one.edits)
+
+
+_MOST_STATIC = 4
+"""Arguments that are made static together at most."""
+
+
+def _numbers_among(
+    trace: UnfinishedTrace, asked: Sequence[Var], given: Sequence[int], first: UnfinishedTrace
+) -> list[int]:
+    """The places of the arguments among these variables that are numbers of Python's and have names. `given`: those of the `first` trace
+    that this one did not get."""
+    left = [at for at in range(len(first.invars)) if at not in given]
+    places = [left[trace.invars.index(one)] for one in asked if one in trace.invars]
+    names = first.debug.arg_names
+    return [
+        at
+        for at in dict.fromkeys(places)
+        if at in first.numbers and at < len(names) and names[at].isidentifier() and is_of_python(first.invars[at].aval)
     ]
-    if len(of_numbers) != 1 or not names[of_numbers[0]].isidentifier():
-        return
-    at = of_numbers[0]
-    one = as_static(code, names[at], defined)
-    if one is None:
-        return
+
+
+def _traced_with(trace: UnfinishedTrace, places: Sequence[int]) -> Exception | None:
+    """Trace once more with the values of the arguments at these places, for what it raises: the user's code meets values that were tracers."""
+    values = {at: trace.numbers[at] for at in places}
 
     def fun(*others: Any) -> Any:
-        return trace.fun(*others[:at], trace.numbers[at], *others[at:])
+        rest = iter(others)
+        return trace.fun(*(values[at] if at in values else next(rest) for at in range(len(trace.avals))))
 
     try:
-        if quiet:
-            with silence():
-                if trace.again is not None:
-                    trace.again({at: trace.numbers[at]})
-                else:
-                    trace_to_jaxpr(fun, [aval for i, aval in enumerate(trace.avals) if i != at], trace.debug)
-    except Exception:  # the user's code, with a value that was a tracer: whatever it raises, this is no fix
-        return
-    yield Fix(one.text, one.edits, _TRIED) if quiet else Fix(one.text + _UNTRIED, one.edits)
+        with silence():
+            if trace.again is not None:
+                trace.again(values)
+            else:
+                trace_to_jaxpr(fun, [aval for at, aval in enumerate(trace.avals) if at not in values], trace.debug)
+    except Exception as error:
+        if trace.again is not None:
+            jaxwatch.keep(error)
+        return error
+    return None
 
 
 def _with_what_made(trace: UnfinishedTrace) -> list[Var]:
