@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from . import tree
+from .core.annotations import ArrayLike, SupportsShape
 from .core.avals import ShapedArray, aval_of
 from .core.jaxpr import DebugInfo
 from .extend.linear_util import Store, WrappedFun, transformation2, transformation_with_aux2
 from .tree_util import PyTreeDef
-
-
-if TYPE_CHECKING:
-    from .typing import ArrayLike, SupportsShape
 
 
 @transformation_with_aux2

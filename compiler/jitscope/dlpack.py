@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from . import numpy as jnp
-
-
-if TYPE_CHECKING:
-    from .api.arrays import Array
-    from .core.shardings import Sharding
-    from .typing import DTypeLike, SupportsDLPack
-    from .xla.client import Device
+from .core.annotations import Array, Device, DTypeLike, Sharding, SupportsDLPack
 
 
 _SUPPORTED = frozenset(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import builtins
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .core import dtypes as _dtypes
+from .core.annotations import ArrayLike, DTypeLike
 from .core.dtypes import extended, float0, is_extended as _is_extended, prng_key
 from .core.errors import TypePromotionError
 from .numpy.dtypes import (
@@ -17,10 +18,6 @@ from .numpy.dtypes import (
     issubdtype as _issubdtype,
     typed as _typed,
 )
-
-
-if TYPE_CHECKING:
-    from .typing import ArrayLike, DTypeLike
 
 
 __all__ = ["TypePromotionError", "bfloat16", "canonicalize_dtype", "extended", "finfo", "float0", "iinfo",

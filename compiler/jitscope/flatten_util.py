@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from . import tree
 from .core import dtypes
+from .core.annotations import Array, ArrayLike, PyTree
 from .core.avals import ShapedArray, aval_of
 from .numpy import array, concatenate, ravel
 from .ops.linear import convert_element_type_p, reshape, slice_in_dim
-
-
-if TYPE_CHECKING:
-    from .api.arrays import Array
-    from .typing import ArrayLike, PyTree
 
 
 def ravel_pytree(pytree: PyTree) -> tuple[Array, Callable[[ArrayLike], PyTree]]:

@@ -10,24 +10,19 @@ import enum
 import functools
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from . import numpy as jnp
 from .control.linear_call import linear_call
+from .core.annotations import Array, ArrayLike, PrecisionLike
 from .core.avals import aval_of
 from .eager.functions import eager_jit
 from .lax import Precision
 from .numpy.operands import lenient, one_axis, operand, operand_and_aval, operands, shape_of
 from .symbolic.dimension import is_static
 from .xla.cpu_tuning import RESIZED_BY_PIXELS
-
-
-if TYPE_CHECKING:
-    from .api.arrays import Array
-    from .lax.products import PrecisionLike
-    from .typing import ArrayLike
 
 
 __all__ = [

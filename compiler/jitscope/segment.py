@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from . import numpy as jnp
 from .backend.placement import laid
 from .core import dtypes
+from .core.annotations import Array, ArrayLike, PartitionSpec, Sharding
 from .core.avals import aval_of
 from .core.trace import Tracer
 from .eager.functions import eager_jit
@@ -22,12 +23,6 @@ from .ops.indexing import (
     scatter_min,
     scatter_mul,
 )
-
-
-if TYPE_CHECKING:
-    from .api.arrays import Array
-    from .core.shardings import PartitionSpec, Sharding
-    from .typing import ArrayLike
 
 
 def _lowest(dtype: Any) -> Any:

@@ -14,16 +14,13 @@ import weakref
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from types import CodeType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
+from .core.annotations import PyTree
 from .core.registrations import registering
 from .core.tree_contrast import Place, contrast, kind
 from .xla import pytrees, recursion
 from .xla.pytrees import DictKey, FlattenedIndexKey, GetAttrKey, PyTreeDef, SequenceKey
-
-
-if TYPE_CHECKING:
-    from .typing import PyTree
 
 
 _registry = pytrees.new_registry(__name__, "default_registry")

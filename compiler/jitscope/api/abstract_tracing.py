@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import Any, Literal, overload
 
 from .. import tree
 from ..backend.arguments import Arguments
@@ -13,6 +13,7 @@ from ..backend.stages import aval_like, struct_of
 from ..backend.static import StaticSpec
 from ..backend.tracing import check_results
 from ..control.bodies import name_of
+from ..core.annotations import PyTree
 from ..core.axes import current_axes, use_axes
 from ..core.config import value_of
 from ..core.folding import folding
@@ -23,10 +24,6 @@ from ..core.staging import trace_to_jaxpr
 from ..core.trace import Trace, Tracer, current_trace, evaluation, using
 from ..core.wrapping import wraps
 from ._flat import check_callable
-
-
-if TYPE_CHECKING:
-    from ..typing import PyTree
 
 
 __all__ = ["ensure_compile_time_eval", "eval_shape", "make_jaxpr"]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..backend.array import Array as _Concrete
+from ..core.annotations import ArrayLike
 from ..core.avals import ShapedArray, aval_of
 from ..core.trace import Tracer
 
 
 if TYPE_CHECKING:
     from ..control.refs import Ref
-    from ..typing import ArrayLike
 
 
 __all__ = ["Array", "typeof"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,14 +12,10 @@ from ..backend.callbacks import HostFunction, host_function
 from ..control.bodies import check_leaves, name_of
 from ..control.callbacks import io_callback_p, pure_callback_p
 from ..core import dtypes
+from ..core.annotations import PyTree, Sharding
 from ..core.avals import ShapedArray
 from ..core.errors import later
 from ._flat import check_callable
-
-
-if TYPE_CHECKING:
-    from ..core.shardings import Sharding
-    from ..typing import PyTree
 
 
 _VMAP_METHODS = ("sequential", "sequential_unrolled", "expand_dims", "broadcast_all", "legacy_vectorized", None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import weakref
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, ParamSpec, TypedDict, TypeVar, Unpack, overload
+from typing import Any, ParamSpec, TypedDict, TypeVar, Unpack, overload
 
 from .. import tree
 from ..backend.arguments import Arguments, Statics
@@ -14,6 +14,7 @@ from ..control.bodies import Body, check_leaves, lift_constants, name_of, trace_
 from ..control.policies import Policy
 from ..control.remat import checkpoint_p
 from ..core import call_sites
+from ..core.annotations import PyTree
 from ..core.avals import ShapedArray, aval_of
 from ..core.errors import ConcretizationTypeError
 from ..core.jaxpr import ClosedJaxpr, DebugInfo, JaxprEqn, Literal
@@ -22,10 +23,6 @@ from ..core.wrapping import wraps
 from ..ops.marks import name_p
 from ..transforms.linearize import linearize_flat
 from ._flat import Flat
-
-
-if TYPE_CHECKING:
-    from ..typing import PyTree
 
 
 T = TypeVar("T")

@@ -6,7 +6,7 @@ import logging
 import string
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
 
 import numpy as np
 
@@ -14,12 +14,9 @@ from .. import tree
 from ..backend.callbacks import HostFunction, host_function
 from ..control.callbacks import debug_callback_p, debug_print_p
 from ..core import call_sites, dtypes
+from ..core.annotations import PyTree
 from ..core.avals import aval_of
 from ..core.config import NOT_GIVEN
-
-
-if TYPE_CHECKING:
-    from ..typing import PyTree
 
 
 __all__ = ["callback", "log", "print"]

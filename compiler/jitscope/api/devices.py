@@ -13,6 +13,7 @@ from ..backend.guarding import guard, without_guards
 from ..backend.input_layouts import ArrayInLayout, in_order
 from ..backend.placement import by_device, device_of_request, is_layout, laid_out, moved
 from ..core import config, dtypes
+from ..core.annotations import ArrayLike, PyTree
 from ..core.formats import Format, Layout
 from ..core.memory_spaces import MemorySpace
 from ..core.staging import capturing
@@ -21,7 +22,6 @@ from ..xla import client, processes
 
 
 if TYPE_CHECKING:
-    from ..typing import ArrayLike, PyTree
     from .arrays import Array as AnyArray
 
 

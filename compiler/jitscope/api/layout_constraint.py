@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from .. import tree
 from ..backend.input_layouts import in_order
 from ..control.layout_constraint import layout_constraint_p
+from ..core.annotations import PyTree
 from ..core.formats import Layout
-
-
-if TYPE_CHECKING:
-    from ..typing import PyTree
 
 
 T = TypeVar("T")

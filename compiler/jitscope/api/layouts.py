@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import tree
 from ..backend.array import to_array
 from ..control.inspecting import inspect_sharding_p
+from ..core.annotations import PyTree, Sharding
 from ..xla import client
-
-
-if TYPE_CHECKING:
-    from ..core.shardings import Sharding
-    from ..typing import PyTree
 
 
 __all__ = ["inspect_array_sharding"]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
+from typing import Any, Literal, TypeVar, overload
 
 from .. import tree
 from ..backend.array import Array, one_device
 from ..control.bodies import name_of
 from ..core import dtypes
+from ..core.annotations import PyTree
 from ..core.avals import aval_of, is_python_scalar
 from ..core.folding import folding
 from ..core.trace import Tracer, evaluating
@@ -22,10 +23,6 @@ from ..transforms.steps import jvp_step, linearize_step
 from ._flat import Flat, as_values, check_array, check_callable
 from .pullbacks import LinearProgram, Path, Pullback, Pushforward, check_tangent, path_in
 from .residuals import flags, kept_by
-
-
-if TYPE_CHECKING:
-    from ..typing import PyTree
 
 
 S = TypeVar("S")

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import tree
 from ..backend.stages import ShapeDtypeStruct
 from ..control.bodies import check_leaves
 from ..control.transposing import LinearFunction
 from ..core import dtypes
+from ..core.annotations import PyTree
 from ..core.avals import aval_of
 from ..ops.linear import convert
 from ._flat import as_values, check_callable
 from .linear_maps import refuse_reduce_axes
-
-
-if TYPE_CHECKING:
-    from ..typing import PyTree
 
 
 def linear_transpose(fun: Callable[..., PyTree], *primals: PyTree, reduce_axes: Sequence[Hashable] = ()) -> Transpose:

@@ -13,6 +13,7 @@ from .. import tree
 from ..backend.array import Array
 from ..backend.constraint import check_claim, constrained, resharded
 from ..backend.spreading import NoMeshError, layout_for, moved_to, put_pieces_of, requested_sharding, typed
+from ..core.annotations import Device, DTypeLike, PyTree
 from ..core.avals import ShapedArray, aval_of, physical
 from ..core.dtypes import canonicalize, is_extended
 from ..core.meshes import AxisType, Mesh, get_abstract_mesh, use_abstract_mesh
@@ -36,8 +37,6 @@ from .devices import devices as all_devices
 
 if TYPE_CHECKING:
     from ..core.formats import Format
-    from ..typing import DTypeLike, PyTree
-    from ..xla.client import Device
     from .arrays import Array as AnyArray
 
 

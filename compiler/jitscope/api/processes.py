@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from .. import tree
+from ..core.annotations import Device
 from ..xla import client, processes
 from ..xla.errors import XlaError
-
-
-if TYPE_CHECKING:
-    from ..xla.client import Device
 
 
 T = TypeVar("T")

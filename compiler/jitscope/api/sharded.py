@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Hashable, Sequence, Set
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
+from typing import Any, ParamSpec, TypeVar, overload
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from ..backend.array import Array, is_put
 from ..backend.spreading import moved_to
 from ..control.bodies import name_of, trace_body
 from ..control.shard_map import part_aval, shard_map_p
+from ..core.annotations import PyTree
 from ..core.avals import aval_of
 from ..core.explicit import entries_of
 from ..core.folding import folding
@@ -28,10 +29,6 @@ from ..ops.linear import reshape
 from ..xla import client
 from ._flat import check_callable
 from .jit import jit
-
-
-if TYPE_CHECKING:
-    from ..typing import PyTree
 
 
 P = ParamSpec("P")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Sequence
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
 from .. import tree
 from ..control.bodies import name_of
+from ..core.annotations import PyTree
 from ..core.avals import aval_of, marked
 from ..core.folding import folding
 from ..core.messages import message_here
@@ -21,10 +22,6 @@ from ..transforms.vmap import BatchAxis, vmap_flat
 from ..transforms.vmappable import is_spec, kinds
 from ._flat import Flat, as_values, check_array, check_callable
 from .vmappable import has_vmappable, map_parts
-
-
-if TYPE_CHECKING:
-    from ..typing import PyTree
 
 
 P = ParamSpec("P")

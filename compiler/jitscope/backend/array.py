@@ -7,11 +7,12 @@ import time
 import weakref
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
 from ..core import config, dtypes, meshes_in_force, notices
+from ..core.annotations import Device, Sharding
 from ..core.avals import ShapedArray, aval_of, from_protocol, is_python_scalar, physical, refuse_masked
 from ..core.config import settings
 from ..core.dtypes import canonicalize
@@ -28,11 +29,6 @@ from ..core.trace import Tracer
 from ..xla import client
 from . import conversions
 from .guarding import guard
-
-
-if TYPE_CHECKING:
-    from ..core.shardings import Sharding
-    from ..xla.client import Device
 
 
 _LONG = 1 << 20

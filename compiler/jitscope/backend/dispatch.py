@@ -22,6 +22,7 @@ from ..control.call import call
 from ..control.discharge import uses_refs
 from ..control.refs import Ref
 from ..core import call_sites, config, records
+from ..core.annotations import Device, PyTree
 from ..core.avals import aval_of, class_name, passed_in_numpy
 from ..core.config import scoped, settings
 from ..core.errors import stepped_on
@@ -58,8 +59,6 @@ from .watching import test_in_force, with_watches
 
 
 if TYPE_CHECKING:
-    from ..typing import PyTree
-    from ..xla.client import Device
     from .spread_calls import Shardings
     from .stages import LoweredStage, TracedStage
 

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..core.annotations import PartitionSpec
 from ..core.avals import physical
 from ..core.jaxpr import Jaxpr
 from ..core.part_types import laid_of, sums_of
-
-
-if TYPE_CHECKING:
-    from ..core.shardings import PartitionSpec
 
 
 class Meshes:

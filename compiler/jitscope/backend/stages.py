@@ -15,6 +15,7 @@ from .. import tree
 from ..control.discharge import uses_refs
 from ..control.refs import AbstractRef, Ref
 from ..core import call_sites, records
+from ..core.annotations import ArrayLike, DTypeLike, PartitionSpec, PyTree, PyTreeDef, Sharding, SupportsShape
 from ..core.avals import ShapedArray, aval_of
 from ..core.dtypes import ExtendedDType, canonicalize
 from ..core.errors import later
@@ -41,9 +42,6 @@ from .watching import with_watches
 
 if TYPE_CHECKING:
     from ..core.avals import ManualAxisType
-    from ..core.shardings import PartitionSpec, Sharding
-    from ..typing import ArrayLike, DTypeLike, PyTree, SupportsShape
-    from ..xla.pytrees import PyTreeDef
     from .caches import TraceEntry
     from .dispatch import JitFunction
     from .input_layouts import Orders

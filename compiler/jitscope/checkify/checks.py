@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .. import tree
 from ..core import call_sites, dtypes, source
+from ..core.annotations import ArrayLike
 from ..core.avals import ShapedArray, aval_of
 from ..core.effects import Effect
 from ..core.messages import with_advice
 from ..core.primitive import FunctionCall
 from ..core.trace import Tracer
 from ..ops.linear import convert, neg_p
-
-
-if TYPE_CHECKING:
-    from ..typing import ArrayLike
 
 
 __all__ = ["BatchedError", "Check", "CheckError", "DivisionByZeroError", "Error", "ErrorCategory", "FailedCheckError",

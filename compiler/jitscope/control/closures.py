@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
+from typing import Any, ParamSpec, TypeVar, overload
 
 from .. import tree
 from ..core import dtypes, source
+from ..core.annotations import PyTree
 from ..core.avals import aval_of, tangent_aval
 from ..core.jaxpr import DebugInfo, Jaxpr
 from ..core.staging import eval_jaxpr, trace_to_jaxpr
@@ -15,10 +16,6 @@ from ..core.wrapping import wraps
 from .bodies import check_leaves, flattened, name_of
 from .custom_vjp import custom_vjp
 from .rule_values import pair_of
-
-
-if TYPE_CHECKING:
-    from ..typing import PyTree
 
 
 P = ParamSpec("P")

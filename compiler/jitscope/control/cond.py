@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import Any, TypeVar, overload
 
 import numpy as np
 
 from .. import tree
 from ..core import dtypes, notices, source, users_source
+from ..core.annotations import ArrayLike, PyTree
 from ..core.avals import ShapedArray, aval_of, is_python_scalar, tangent_aval
 from ..core.config import NOT_GIVEN, settings
 from ..core.effects import moved, no_effects
@@ -36,10 +37,6 @@ from .bodies import Body, check_leaves, lift_constants, name_of, short, shown, t
 from .call import call
 from .carry import made_in, place_made, with_result_avals
 from .effects import example_by_example, has_effects
-
-
-if TYPE_CHECKING:
-    from ..typing import ArrayLike, PyTree
 
 
 S = TypeVar("S")

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import tree
-
-
-if TYPE_CHECKING:
-    from ..typing import PyTree
+from ..core.annotations import PyTree
 
 
 __all__ = ["CustomVJPPrimal", "custom_vjp_primal_tree_values"]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .. import tree
+from ..core.annotations import PyTree
 from ..core.avals import ShapedArray, aval_of
 from ..core.dtypes import canonicalize
 from ..core.effects import Effect
@@ -16,10 +17,6 @@ from ..named_tuple import NamedTuple
 from ..ops.linear import reshape
 from .bodies import check_leaves
 from .fori_loop import map as map_one_by_one
-
-
-if TYPE_CHECKING:
-    from ..typing import PyTree
 
 
 VMAP_METHODS = ("sequential", "expand_dims", "broadcast_all")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import Any, TypeVar, overload
 
 import numpy as np
 
 from .. import tree
 from ..core import dtypes
+from ..core.annotations import Array, ArrayLike, PyTree
 from ..core.avals import ShapedArray, aval_of
 from ..core.config import settings
 from ..core.trace import Tracer
@@ -20,11 +21,6 @@ from ..transforms.vmap import BatchAxis, vmap_flat
 from .bodies import check_leaves, name_of, roots_of
 from .scan import scan
 from .while_loop import while_loop
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..typing import ArrayLike, PyTree
 
 
 T = TypeVar("T")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import tree
+from ..core.annotations import PyTree
 from ..core.primitive import HigherOrder
 from ..core.staging import jaxpr_as_fun
 from ..core.zeros import Zero, is_linear, is_zero
@@ -14,10 +15,6 @@ from ..ops.linear import instantiate
 from ..transforms.jvp import jvp_jaxpr
 from ..transforms.vmap import vmap_jaxpr
 from .bodies import check_leaves, lift_constants, name_of, short, trace_body
-
-
-if TYPE_CHECKING:
-    from ..typing import PyTree
 
 
 __all__ = ["linear_call"]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import tree
 from ..core import call_sites, source
+from ..core.annotations import PyTree
 from ..core.avals import ShapedArray, tangent_aval
 from ..core.jaxpr import ClosedJaxpr, DebugInfo
 from ..core.primitive import HigherOrder
@@ -20,10 +21,6 @@ from ..transforms.jvp import jvp_jaxpr
 from ..transforms.vmap import vmap_jaxpr
 from .bodies import check_leaves, lift_constants, name_of
 from .transposing import LinearFunction
-
-
-if TYPE_CHECKING:
-    from ..typing import PyTree
 
 
 __all__ = ["custom_linear_solve"]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 from ..core import call_sites, dtypes, source
+from ..core.annotations import Array, ArrayLike, SupportsShape
 from ..core.avals import ShapedArray, aval_of, is_python_scalar
 from ..core.effects import own_refs
 from ..core.jaxpr import Var
@@ -30,9 +31,7 @@ from .ref_operations import RefPrimitive, addupdate_p, freeze_p, get_p, swap_p
 
 
 if TYPE_CHECKING:
-    from ..api.arrays import Array
     from ..core.operators import Index
-    from ..typing import ArrayLike, SupportsShape
 
 
 __all__ = ["Ref", "empty_ref", "free_ref", "freeze", "new_ref"]

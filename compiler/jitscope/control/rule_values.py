@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import tree
 from ..core import call_sites, dtypes, source
+from ..core.annotations import PyTree
 from ..core.avals import ShapedArray, aval_of
 from ..core.jaxpr import ClosedJaxpr
 from ..core.part_types import varying
 from ..core.references import OfAval
 from ..core.zeros import Zero, zero_of
 from ..ops.linear import convert, instantiate
-
-
-if TYPE_CHECKING:
-    from ..typing import PyTree
 
 
 __all__ = ["SymbolicZero", "zero_from_primal"]

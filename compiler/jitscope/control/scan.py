@@ -6,12 +6,13 @@ import functools
 import itertools
 import operator
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import Any, TypeVar, overload
 
 import numpy as np
 
 from .. import tree
 from ..core import users_source
+from ..core.annotations import Array, ArrayLike, PyTree
 from ..core.avals import ShapedArray, aval_of, cotangent_aval, tangent_aval
 from ..core.config import settings
 from ..core.errors import ConcretizationTypeError, stepped_on
@@ -37,11 +38,6 @@ from .call import call
 from .carry import handed_on, kept_of, settle_carry, stable
 from .discharge import value_aval
 from .two_turns import beside_the_states_before, between_iterations, in_two_turns
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..typing import ArrayLike, PyTree
 
 
 Carry = TypeVar("Carry")

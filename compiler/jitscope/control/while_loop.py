@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import Any, TypeVar, overload
 
 from .. import tree
 from ..core import call_sites, dtypes, source
+from ..core.annotations import Array, ArrayLike, PyTree
 from ..core.avals import ShapedArray, tangent_aval
 from ..core.config import settings
 from ..core.effects import moved
@@ -28,11 +29,6 @@ from .call import call
 from .carry import handed_on, kept_of, settle_carry, stable
 from .cond import beside
 from .effects import example_by_example, has_effects, silent
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..typing import ArrayLike, PyTree
 
 
 T = TypeVar("T")

@@ -13,6 +13,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from . import call_sites, dtypes, source, users_source
+from .annotations import DTypeLike, NamedSharding
 from .config import settings
 from .dtypes import DType, canonicalize, python_dtype
 from .jax_values import jax_kind, refuse
@@ -22,9 +23,7 @@ from .references import Reference
 
 
 if TYPE_CHECKING:
-    from ..typing import DTypeLike
     from .manual_axis_type import ManualAxisType
-    from .shardings import NamedSharding
 
 
 __all__ = ["AbstractValue", "ShapedArray"]

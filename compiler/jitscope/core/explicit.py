@@ -8,19 +8,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..named_tuple import NamedTuple
+from .annotations import Primitive
 from .avals import ShapedArray, aval_of, physical
 from .errors import ShardingTypeError
 from .meshes_in_force import abstract
 from .messages import with_advice
 from .part_types import laid_of, sums_of
 from .shardings import NamedSharding, PartitionSpec, names_of
-
-
-if TYPE_CHECKING:
-    from .primitive import Primitive
 
 
 Names = tuple[Any, ...]

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-
-if TYPE_CHECKING:
-    from .shardings import Sharding
+from .annotations import Sharding
 
 
 class _Auto:

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..named_tuple import NamedTuple
 from ..xla import tracebacks
+from .annotations import ArrayLike, Primitive
 from .avals import ShapedArray
 from .effects import Effects, RefEffect, has_refs, matters, no_effects, ref_effect
 from .forgetful_caches import DerivationCache
 
 
 __all__ = ["ClosedJaxpr", "Jaxpr", "JaxprEqn", "Literal", "Var", "count", "subjaxprs", "walk"]
-
-
-if TYPE_CHECKING:
-    from ..typing import ArrayLike
-    from .primitive import Primitive
 
 
 class Var:

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
 
-
-if TYPE_CHECKING:
-    from .meshes import AbstractMesh, Mesh
+from .annotations import AbstractMesh, Mesh
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-
-if TYPE_CHECKING:
-    from .meshes import AbstractMesh, Mesh
+from .annotations import AbstractMesh, Mesh
 
 
 concrete: ContextVar[Mesh | None] = ContextVar("jitscope_mesh", default=None)

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Hashable, Iterator, Sequence, Set
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import WeakValueDictionary
 
 import numpy as np
 
 from ..xla.devices import all_devices
+from .annotations import Device
 from .meshes import AbstractMesh, AxisType, Mesh
 from .part_types import sums_text
-
-
-if TYPE_CHECKING:
-    from ..xla.client import Device
 
 
 class _Unconstrained:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..named_tuple import NamedTuple
+from .annotations import ArrayLike
 from .avals import aval_of
-
-
-if TYPE_CHECKING:
-    from ..typing import ArrayLike
 
 
 class Slice(NamedTuple):

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from . import call_sites, source, unfinished_traces, users_source
+from .annotations import ArrayLike
 from .avals import ShapedArray, aval_of, is_python_scalar, marked, not_an_array, scalar_of_aval
 from .checking import check_jaxpr
 from .config import settings
@@ -24,10 +25,6 @@ from .references import Reference, ReferenceAval
 from .trace import Trace, Tracer, chain_of, current_trace, leak_error, using
 from .types import abstract_results
 from .varying import pvary_p, reduced_vary_p, seen_here
-
-
-if TYPE_CHECKING:
-    from ..typing import ArrayLike
 
 
 __all__ = ["eval_jaxpr", "jaxpr_as_fun"]

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import sys
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from . import call_sites, notices, source
+from .annotations import Primitive
 from .avals import ShapedArray
 from .errors import (
     ConcretizationTypeError,
@@ -34,10 +35,6 @@ from .messages import (
 )
 from .operators import Operators
 from .places import PlaceUnknown
-
-
-if TYPE_CHECKING:
-    from .primitive import Primitive
 
 
 class Trace:

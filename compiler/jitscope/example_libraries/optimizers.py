@@ -5,16 +5,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, ParamSpec
+from typing import Any, ParamSpec
 
 from .. import numpy as jnp, tree
+from ..core.annotations import Array, ArrayLike, PyTree
 from ..named_tuple import NamedTuple
 from ..tree import leaves
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..typing import ArrayLike, PyTree
 
 
 P = ParamSpec("P")

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .. import tree
 from ..api.callbacks import io_callback, pure_callback
+from ..core.annotations import PyTree
 from ..core.avals import aval_of
-
-
-if TYPE_CHECKING:
-    from ..typing import PyTree
 
 
 class ExecutionStage(enum.Enum):

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import tree
 from ..backend.partitioning import Partitioning
 from ..backend.sharding_rules import ShardingRule
 from ..control.bodies import trace_body
 from ..control.custom_partition import partitioned_p
+from ..core.annotations import PyTree
 from ..core.avals import aval_of
 from ..core.trace import Tracer
 from ..core.wrapping import stand_for
-
-
-if TYPE_CHECKING:
-    from ..typing import PyTree
 
 
 __all__ = ["custom_partitioning"]

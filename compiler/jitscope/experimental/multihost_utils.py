@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,13 +16,10 @@ from ..api.many_devices import make_array_from_callback, make_array_from_process
 from ..api.processes import process_count, process_index
 from ..backend.array import Array
 from ..backend.spreading import moved_to
+from ..core.annotations import PyTree
 from ..core.meshes import Mesh
 from ..core.shardings import NamedSharding, PartitionSpec
 from ..xla import processes
-
-
-if TYPE_CHECKING:
-    from ..typing import PyTree
 
 
 __all__ = ["ProcessFailureError", "assert_equal", "broadcast_one_to_all", "global_array_to_host_local_array",

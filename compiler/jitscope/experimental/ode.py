@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import lax, numpy as jnp, tree
 from ..api.gradients import vjp
@@ -16,13 +16,10 @@ from ..api.vmap import vmap
 from ..control.closures import closure_convert
 from ..control.custom_vjp import custom_vjp
 from ..core import dtypes
+from ..core.annotations import ArrayLike, PyTree
 from ..core.avals import ShapedArray, aval_of
 from ..flatten_util import ravel_pytree
 from ..named_tuple import NamedTuple
-
-
-if TYPE_CHECKING:
-    from ..typing import ArrayLike, PyTree
 
 
 __all__ = ["odeint"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -20,14 +20,11 @@ from ..backend.disk.machine import cpu
 from ..backend.disk.programs import needs_lapack
 from ..backend.dispatch import JitFunction
 from ..backend.static import StaticSpec
+from ..core.annotations import PyTreeDef
 from ..core.avals import physical
 from ..core.jaxpr import ClosedJaxpr, DebugInfo, Jaxpr, Var
 from ..xla import client, lapack
 from ..xla.program import Executable, compile_options, compiler_version
-
-
-if TYPE_CHECKING:
-    from ..xla.pytrees import PyTreeDef
 
 
 __all__ = ["deserialize_and_load", "serialize"]

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..core.annotations import Mesh, PyTree
 from ..core.avals import ShapedArray
 from ..xla import mlir, portable
 from .calling import call_exported
 from .checks import DisabledSafetyCheck
 from .layouts import over
 from .serializing import ArtifactError, from_bytes, to_bytes
-
-
-if TYPE_CHECKING:
-    from ..core.meshes import Mesh
-    from ..typing import PyTree
 
 
 __all__ = ["Exported", "deserialize", "maximum_supported_calling_convention_version",

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import tree
 from ..backend.stages import ShapeDtypeStruct
+from ..core.annotations import PyTree
 from ..core.avals import aval_of
 from ..symbolic.scope import SymbolicScope
 from ..symbolic.shapes import symbolic_shape
-
-
-if TYPE_CHECKING:
-    from ..typing import PyTree
 
 
 def symbolic_args_specs(

@@ -6,20 +6,16 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import tree
+from ..core.annotations import Array, ArrayLike
 from ..core.primitive import Primitive
 from ..core.zeros import UndefinedPrimal, Zero, is_linear as is_undefined_primal, is_zero, zero_of
 from ..ops.families import add_any_p as add_jaxvals_p, add_tangents
 from ..ops.linear import instantiate as instantiate_zeros, zeros as zeros_like_aval
 from ..transforms.jvp import *
 from .tables import RuleTable
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..typing import ArrayLike
 
 
 Rule = Callable[..., Any]

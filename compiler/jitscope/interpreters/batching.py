@@ -6,18 +6,14 @@ None."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..core.annotations import Array, ArrayLike
 from ..core.avals import aval_of
 from ..core.primitive import Primitive
 from ..transforms import vmappable
 from ..transforms.vmap import BatchAxis
 from .tables import RuleTable
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..typing import ArrayLike
 
 
 Rule = Callable[..., Any]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from ..core.annotations import ArrayLike
 from ..core.avals import aval_of
 from ..core.jaxpr import DebugInfo, Jaxpr
 from ..core.staging import JaxprTracer, trace_to_jaxpr
@@ -15,7 +16,6 @@ from ..transforms.linearize import PartialEvalTrace
 
 if TYPE_CHECKING:
     from ..core.avals import ShapedArray
-    from ..typing import ArrayLike
 
 
 DynamicJaxprTracer = JaxprTracer

@@ -4,20 +4,17 @@ JAX's names."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..backend.array import Array
 from ..core import avals, dtypes
+from ..core.annotations import ArrayLike
 from ..core.avals import ShapedArray, aval_of
 from ..core.primitive import Primitive
 from ..core.trace import evaluation, using
 from ..xla.devices import Client as Backend
-
-
-if TYPE_CHECKING:
-    from ..typing import ArrayLike
 
 
 def apply_primitive(prim: Primitive, *args: ArrayLike, **params: object) -> Any:

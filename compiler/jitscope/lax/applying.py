@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import tree
 from ..control.bodies import trace_body
 from ..control.scatter_apply import scatter_apply_p
+from ..core.annotations import Array, ArrayLike
 from ..core.avals import ShapedArray, aval_of
 from ..core.trace import Tracer
 from ..ops.indexing import GatherScatterMode, ScatterDimensionNumbers
 from ..ops.linear import full
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..typing import ArrayLike
 
 
 def scatter_apply(

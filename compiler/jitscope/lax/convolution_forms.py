@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..core import dtypes
+from ..core.annotations import Array, ArrayLike, DTypeLike
 from ..core.avals import aval_of
 from ..eager.functions import eager_jit
 from ..ops.conv import ConvDimensionNumbers
@@ -22,11 +23,6 @@ from .convolutions import (
     window_padding,
 )
 from .products import Precision, PrecisionLike, dot_general
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..typing import ArrayLike, DTypeLike
 
 
 _FEATURES_LAST = {

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..backend.placement import laid
+from ..core.annotations import Array, ArrayLike, DTypeLike, PartitionSpec, PrecisionLike, Sharding
 from ..core.avals import ShapedArray, aval_of
 from ..ops import conv as convolution
 from ..ops.conv import ConvDimensionNumbers
 from ..ops.windows import dilated
 from ..symbolic.dimension import max_dim, size
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..core.shardings import PartitionSpec, Sharding
-    from ..typing import ArrayLike, DTypeLike
-    from .products import PrecisionLike
 
 
 __all__ = ["ConvDimensionNumbers", "ConvGeneralDilatedDimensionNumbers", "conv", "conv_dimension_numbers",

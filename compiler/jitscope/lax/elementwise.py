@@ -5,21 +5,17 @@ from __future__ import annotations
 import enum
 import operator
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
+from typing import Any, Protocol, TypeVar, overload
 
 import numpy as np
 
 from .. import tree
 from ..core import dtypes
+from ..core.annotations import Array, ArrayLike, DTypeLike
 from ..core.avals import aval_of
 from ..core.primitive import Primitive
 from ..ops import elementwise as ops, linear
 from ._operands import as_array, check_numbers, of_one_dtype, operands
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..typing import ArrayLike, DTypeLike
 
 
 __all__ = ["AccuracyMode", "RoundingMethod", "Tolerance", "abs", "acos", "acosh", "add", "asin", "asinh", "atan",

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..core.annotations import Array, ArrayLike
 from ..core.avals import aval_of
 from ..ops import eigen, householder, linalg as ops, schur as forms, svd as singular
 from ..ops.linalg import triangular_solve
@@ -18,11 +19,6 @@ from ..ops.linear import add_p, mul_p
 from ..ops.tridiagonal import tridiagonal_solve_p
 from . import primitives
 from .polar import qdwh
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..typing import ArrayLike
 
 
 __all__ = ["EigImplementation", "EighImplementation", "SvdAlgorithm", "cholesky", "cholesky_update", "eig", "eigh",

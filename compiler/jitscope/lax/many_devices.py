@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
-
-if TYPE_CHECKING:
-    from ..typing import PyTree
+from ..core.annotations import PyTree
 
 
 def psend(x: PyTree, axis_name: Hashable, perm: Sequence[tuple[int, int]]) -> NoReturn:

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import Any, TypeVar, overload
 
 from .. import tree
 from ..control.bodies import check_leaves, name_of, trace_body
 from ..control.composite import composite as bind_composite
+from ..core.annotations import Array, ArrayLike, PyTree
 from ..core.errors import UnexpectedTracerError
 from ..core.trace import Tracer
 from ..core.wrapping import wraps
 from ..ops.marks import dce_sink_p, optimization_barrier_p
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..typing import ArrayLike, PyTree
 
 
 __all__ = ["after_all", "composite", "create_token", "dce_sink", "optimization_barrier"]

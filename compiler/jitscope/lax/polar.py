@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from ..core.annotations import Array, ArrayLike
 from ..core.avals import ShapedArray, aval_of
 from ..ops import householder, linalg as ops
 from ..ops.elementwise import abs_p, and_p, div_p, eq_p, le_p, lt_p, real_p, sqrt_p
@@ -24,11 +25,6 @@ from ..ops.linear import (
     where,
 )
 from ..ops.reduce import reduce_max_p
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..typing import ArrayLike
 
 
 MOST = 10

@@ -5,10 +5,11 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..backend.placement import laid
 from ..core import dtypes
+from ..core.annotations import Array, ArrayLike, DTypeLike, PartitionSpec, Sharding
 from ..core.avals import ShapedArray, aval_of
 from ..eager.functions import eager_jit
 from ..ops import dot as dots
@@ -18,12 +19,6 @@ from ..ops.linear import broadcast_in_dim, full, reduce_sum_p, sub_p, transpose,
 from ..ops.precision import as_precision
 from ..ops.reduce import cumsum_p, reduce_or_p
 from .products import DotDimensionNumbers, PrecisionLike, in_wider
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..core.shardings import PartitionSpec, Sharding
-    from ..typing import ArrayLike, DTypeLike
 
 
 @dataclasses.dataclass(frozen=True)

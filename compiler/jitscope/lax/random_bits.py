@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..backend.placement import laid
 from ..core import dtypes
+from ..core.annotations import Array, ArrayLike, DTypeLike, PartitionSpec, Sharding
 from ..ops.generators import RandomAlgorithm, rng_bit_generator_p, rng_uniform_p
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..core.shardings import PartitionSpec, Sharding
-    from ..typing import ArrayLike, DTypeLike
 
 
 def _shape(name: str, shape: Any) -> tuple[int, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from .. import tree
 from ..backend.placement import laid
 from ..control.reducing import combining, reduce_p, reduce_window_p
 from ..core import dtypes
+from ..core.annotations import PartitionSpec, PyTree, Sharding
 from ..core.avals import aval_of
 from ..core.trace import Tracer
 from ..ops import linear, reduce as reductions, windows
@@ -18,11 +19,6 @@ from ..ops.linear import convert
 from ..symbolic.dimension import size
 from . import elementwise
 from .convolutions import padtype_to_pads
-
-
-if TYPE_CHECKING:
-    from ..core.shardings import PartitionSpec, Sharding
-    from ..typing import PyTree
 
 
 _KNOWN = {

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from ..backend.placement import laying
 from ..core import dtypes
+from ..core.annotations import Array, ArrayLike, DTypeLike
 from ..core.avals import aval_of
 from ..core.primitive import Primitive
 from ..ops import linear, reduce, sort as sorting
@@ -17,9 +18,7 @@ from ._operands import axes_tuple, check_numbers
 
 
 if TYPE_CHECKING:
-    from ..api.arrays import Array
     from ..numpy._signatures import AlongAxis, ApproximateTop, LaidOverAxes, OverAxes
-    from ..typing import ArrayLike, DTypeLike
 
 
 __all__ = ["approx_max_k", "approx_min_k", "argmax", "argmin", "cumlogsumexp", "cummax", "cummin", "cumprod", "cumsum",

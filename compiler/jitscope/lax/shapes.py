@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..core import dtypes
+from ..core.annotations import Array, ArrayLike, DTypeLike
 from ..core.avals import aval_of
 from ..eager.functions import eager_jit
 from ..ops import linear, stacking
@@ -15,11 +16,6 @@ from ..ops.elementwise import lt_p, rem_p
 from ..ops.indexing import GatherDimensionNumbers, gather
 from ..symbolic.dimension import Dim, is_static
 from ._operands import as_array, check_sizes, ints
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..typing import ArrayLike, DTypeLike
 
 
 __all__ = ["broadcast_like", "broadcast_shapes", "broadcast_to_rank", "dtype", "index_take", "shape_as_value", "stack",

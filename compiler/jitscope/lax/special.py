@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..core.annotations import Array, ArrayLike
 from ..core.avals import aval_of, is_python_scalar
 from ..ops.elementwise import number_like
 from ..ops.linear import convert, full
@@ -17,11 +18,6 @@ from ..special.incomplete_gamma import igamma_grad_a_p, igamma_p, igammac_p, ran
 from ..special.polynomial import polynomial_p
 from ..special.zeta import zeta_p
 from ._operands import as_array, operands
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..typing import ArrayLike
 
 
 def polynomial(x: ArrayLike, coeffs: Sequence[Any], *, unroll: int | None = None) -> Array:

@@ -6,23 +6,18 @@ import builtins
 import math
 import operator
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..backend.placement import laid, laying
 from ..core import dtypes
+from ..core.annotations import Array, ArrayLike, DTypeLike, PartitionSpec, Sharding, SupportsShape
 from ..core.avals import aval_of
 from ..core.staging import constant_atom
 from ..ops import elementwise, indexing, linear
 from ..symbolic.dimension import is_symbolic_dim, size
 from ._operands import as_array, check_sizes, ints, of_one_dtype
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..core.shardings import PartitionSpec, Sharding
-    from ..typing import ArrayLike, DTypeLike, SupportsShape
 
 
 __all__ = ["broadcast", "broadcast_in_dim", "broadcasted_iota", "collapse", "concatenate", "dynamic_index_in_dim",

@@ -6,21 +6,17 @@ what is not an array and no number. Parameters (`alpha`, `negative_slope`, `b`) 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import numpy as jnp
 from ..control.custom_jvp import custom_jvp
+from ..core.annotations import Array, ArrayLike
 from ..core.avals import aval_of
 from ..core.dtypes import to_inexact
 from ..eager.functions import eager_jit
 from ..numpy.operands import one_axis, operand_and_aval, operands
 from ..ops.elementwise import erfc_p, logistic_p
 from ..ops.families import scalar_like
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..typing import ArrayLike
 
 
 __all__ = ["celu", "elu", "gelu", "glu", "hard_sigmoid", "hard_silu", "hard_tanh", "identity", "leaky_relu",

@@ -9,24 +9,19 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .. import lax, numpy as jnp
 from ..control.custom_vjp import custom_vjp
 from ..core import dtypes
+from ..core.annotations import Array, ArrayLike, DotDimensionNumbers, DTypeLike
 from ..core.avals import aval_of
 from ..eager.functions import eager_jit
 from ..numpy.dtypes import requested
 from ..numpy.operands import lenient
 from .activations import array
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..lax.products import DotDimensionNumbers
-    from ..typing import ArrayLike, DTypeLike
 
 
 __all__ = ["get_scaled_dot_general_config", "scaled_dot_general", "scaled_matmul"]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .. import numpy as jnp
 from ..backend.placement import laying
 from ..core import dtypes
+from ..core.annotations import Array, ArrayLike, DTypeLike, PartitionSpec, Sharding
 from ..eager.functions import eager_jit
 from ..numpy.dtypes import requested
 from ..numpy.operands import integer, lenient, one_axis
@@ -18,12 +19,6 @@ from ..ops.exchanges import axis_index, axis_size
 from ..ops.indexing import iota
 from ..ops.linear import broadcast_in_dim
 from ..symbolic.dimension import is_symbolic_dim
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..core.shardings import PartitionSpec, Sharding
-    from ..typing import ArrayLike, DTypeLike
 
 
 __all__ = ["one_hot"]

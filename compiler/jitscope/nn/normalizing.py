@@ -8,24 +8,19 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 
 from .. import lax, numpy as jnp
 from ..control.custom_jvp import custom_jvp
 from ..core import dtypes
+from ..core.annotations import Array, ArrayLike, Axes
 from ..eager.functions import eager_jit
 from ..numpy.operands import axes_of, operands
 from ..numpy.reductions import level
 from ..ops.elementwise import rsqrt_p, sign_p
 from .activations import array
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..numpy._signatures import Axes
-    from ..typing import ArrayLike
 
 
 __all__ = ["log_softmax", "logmeanexp", "logsumexp", "softmax", "standardize"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from ..api import eval_shape
 from ..backend.stages import ShapeDtypeStruct
 from ..control.scan import scan
 from ..core import dtypes
+from ..core.annotations import Array
 from ..core.avals import aval_of
 from ..eager.functions import eager_jit
 from ..lax.elementwise import stop_gradient
@@ -27,10 +28,6 @@ from .operands import axes_of, cast, one_axis, operand, operand_and_aval
 from .reductions import keep, masked, strong
 from .rounding import real
 from .structure import array_operand, broadcast_to, moveaxis, squeeze
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
 
 
 def result_dtype(of: Any, *xs: Any) -> Any:

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol, TypeAlias, overload
+from typing import Protocol, TypeAlias, overload
 
+from ..core.annotations import Array, ArrayLike, Device, DTypeLike, PartitionSpec, Sharding
 
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..core.shardings import PartitionSpec, Sharding
-    from ..typing import ArrayLike, DTypeLike
-    from ..xla.client import Device
 
 Axes: TypeAlias = int | Sequence[int] | None
 

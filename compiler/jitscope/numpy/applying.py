@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..api import vmap
 from ..api.gradients import of_arguments
+from ..core.annotations import Array, ArrayLike, DTypeLike
 from ..core.avals import aval_of
 from ..core.wrapping import wraps
 from .creation import asarray
@@ -15,11 +16,6 @@ from .logic import select
 from .operands import broadcast_shape, check_ranks, listed, one_axis, shape_of
 from .ranges import arange
 from .structure import array_operand, broadcast_to, expand_dims, squeeze
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..typing import ArrayLike, DTypeLike
 
 
 def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: ArrayLike, *args: object, **kwargs: object) -> Array:

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..backend.array import Array
 from ..core import dtypes
+from ..core.annotations import ArrayLike
 from ..core.avals import aval_of, is_python_scalar
 from ..core.staging import constant_atom
 from ..core.trace import evaluating
@@ -45,7 +46,6 @@ from .structure import array_operand
 
 if TYPE_CHECKING:
     from ..api.arrays import Array as AnyArray
-    from ..typing import ArrayLike
 
 
 __all__ = ["absolute", "divide", "divmod", "fabs", "float_power", "floor_divide", "fmax", "fmin", "fmod", "positive",

@@ -11,6 +11,7 @@ import numpy as np
 from ..backend.array import Array, to_array
 from ..backend.placement import laid
 from ..core import notices
+from ..core.annotations import ArrayLike, PartitionSpec, Sharding
 from ..core.avals import aval_of
 from ..core.config import settings
 from ..core.dtypes import is_extended, promote
@@ -32,8 +33,6 @@ from .updates import updated
 
 if TYPE_CHECKING:
     from ..api.arrays import Array as AnyArray
-    from ..core.shardings import PartitionSpec, Sharding
-    from ..typing import ArrayLike
 
 
 _MODES = {

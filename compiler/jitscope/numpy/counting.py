@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..backend.placement import laid, laying
 from ..core import dtypes
+from ..core.annotations import Array, ArrayLike, DTypeLike, PartitionSpec, Sharding
 from ..core.avals import aval_of, is_python_scalar
 from ..core.dtypes import to_inexact
 from ..eager.functions import eager_jit
@@ -43,12 +44,6 @@ from .selecting import concrete_value, is_unknown, needs_size, take
 from .sorting import argsort, search, searchsorted
 from .statistics import average, mean
 from .structure import array_operand, atleast_2d, ravel
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..core.shardings import PartitionSpec, Sharding
-    from ..typing import ArrayLike, DTypeLike
 
 
 __all__ = ["bincount", "corrcoef", "cov", "histogram", "histogram_bin_edges", "interp"]

@@ -17,6 +17,16 @@ from ..backend.guarding import guard
 from ..backend.placement import by_device, laid
 from ..backend.watching import look_at
 from ..core import config, dtypes
+from ..core.annotations import (
+    ArrayLike,
+    Device,
+    DTypeLike,
+    PartitionSpec,
+    Sharding,
+    SupportsArray,
+    SupportsDLPack,
+    SupportsShape,
+)
 from ..core.avals import ShapedArray, aval_of, class_name, from_protocol, is_python_scalar, not_an_array, refuse_masked
 from ..core.config import settings
 from ..core.dtypes import canonicalize, default_float, promote
@@ -42,9 +52,6 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
     from ..api.arrays import Array as AnyArray
-    from ..core.shardings import PartitionSpec, Sharding
-    from ..typing import ArrayLike, DTypeLike, SupportsArray, SupportsDLPack, SupportsShape
-    from ..xla.client import Device
     from ._signatures import Maker, MakerLike
 
 

@@ -5,12 +5,13 @@ How many there are depends on values: outside any trace NumPy finds them; with `
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 
 from ..backend.placement import beside
 from ..core import dtypes
+from ..core.annotations import Array, ArrayLike
 from ..core.avals import aval_of
 from ..core.trace import Tracer
 from ..eager.functions import eager_jit
@@ -26,11 +27,6 @@ from .at import At
 from .operands import broadcast, cast, check_whole, integer, one_axis, operand_and_aval, scalar_of
 from .selecting import concrete_value, is_unknown, needs_size, nonzero, take
 from .structure import array_operand, broadcast_to, moveaxis
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..typing import ArrayLike
 
 
 class UniqueAll(NamedTuple):

@@ -14,6 +14,7 @@ from .. import tree as _tree
 from ..backend.array import Array, array_from_numpy, array_on
 from ..backend.placement import by_device, device_of_request, is_layout, laid_out
 from ..core import dtypes as _dtypes, notices
+from ..core.annotations import ArrayLike, Axes, Device, DTypeLike, Sharding
 from ..core.avals import aval_of, from_protocol, is_python_scalar
 from ..core.config import settings
 from ..core.dtypes import canonicalize, is_extended, python_dtype
@@ -28,10 +29,6 @@ from .operands import axes_of, broadcast_shape, finite_info, operand_and_aval, r
 
 if TYPE_CHECKING:
     from ..api.arrays import Array as AnyArray
-    from ..core.shardings import Sharding
-    from ..typing import ArrayLike, DTypeLike
-    from ..xla.client import Device
-    from ._signatures import Axes
 
 
 __all__ = ["astype", "bfloat16", "bool_", "broadcast_shapes", "can_cast", "cdouble", "character", "complex64",

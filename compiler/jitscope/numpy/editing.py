@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..core import dtypes
+from ..core.annotations import Array, ArrayLike, Axes
 from ..core.avals import aval_of
 from ..core.errors import ConcretizationTypeError
 from ..core.trace import Tracer, evaluating
@@ -41,12 +42,6 @@ from .rounding import clip
 from .selecting import concrete_value, is_traced, is_unknown, needs_size, take
 from .structure import array_operand, moveaxis, ravel
 from .triangles import rows_and_columns
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..typing import ArrayLike
-    from ._signatures import Axes
 
 
 __all__ = ["choose", "delete", "fill_diagonal", "insert", "put", "put_along_axis", "resize", "trim_zeros"]

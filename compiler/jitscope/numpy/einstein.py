@@ -6,10 +6,11 @@ import functools
 import string
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..backend.placement import laying
 from ..core import dtypes
+from ..core.annotations import Array, ArrayLike, DTypeLike, PartitionSpec, PrecisionLike, Sharding
 from ..core.avals import aval_of
 from ..eager.functions import eager_jit
 from ..ops.dot import dot_general
@@ -21,13 +22,6 @@ from .linear import factors, product
 from .operands import cast, unsupported
 from .structure import array_operand
 from .triangles import diagonal
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..core.shardings import PartitionSpec, Sharding
-    from ..lax.products import PrecisionLike
-    from ..typing import ArrayLike, DTypeLike
 
 
 __all__ = ["einsum", "einsum_path"]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 
+from ..core.annotations import Array, ArrayLike
 from ..core.avals import aval_of
 from ..core.dtypes import is_extended, real_part
 from ..eager.functions import eager_jit
@@ -18,11 +19,6 @@ from ..ops.sort import sort_p, take_along
 from .creation import asarray
 from .operands import operand
 from .structure import array_operand
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..typing import ArrayLike
 
 
 __all__ = ["EigResult", "EighResult", "QRResult", "SVDResult", "cholesky", "eig", "eigh", "eigvals", "eigvalsh", "qr",

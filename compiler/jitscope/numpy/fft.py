@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..core import dtypes
+from ..core.annotations import Array, ArrayLike, Axes, Device, DTypeLike, Sharding
 from ..core.avals import aval_of
 from ..core.dtypes import real_part, to_inexact
 from ..core.errors import TracerIntegerConversionError
@@ -26,14 +27,6 @@ from .operands import integer, listed, one_axis
 from .ranges import arange
 from .repeating import roll
 from .structure import array_operand, moveaxis
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..core.shardings import Sharding
-    from ..typing import ArrayLike, DTypeLike
-    from ..xla.client import Device
-    from ._signatures import Axes
 
 
 __all__ = ["fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifft2", "ifftn", "ifftshift", "ihfft",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..core import dtypes
+from ..core.annotations import Array, ArrayLike
 from ..core.avals import aval_of
 from ..core.errors import ConcretizationTypeError
 from ..core.messages import message_here
@@ -44,11 +45,6 @@ from .selecting import concrete_value, is_traced, is_unknown
 from .solving import inv, lstsq
 from .structure import array_operand, atleast_1d
 from .triangles import diag
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..typing import ArrayLike
 
 
 @eager_jit()

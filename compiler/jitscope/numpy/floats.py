@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..control.custom_jvp import custom_jvp
 from ..core import dtypes
+from ..core.annotations import Array, ArrayLike
 from ..core.avals import aval_of
 from ..core.zeros import zero_of
 from ..eager.functions import eager_jit, elementwise
@@ -31,11 +32,6 @@ from ._ufunc import kind_of, not_complex
 from .operands import broadcast, broadcast_shape, finite_info, operand, operand_and_aval
 from .rounding import copysign
 from .structure import array_operand
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..typing import ArrayLike
 
 
 def _layout(dtype: Any) -> tuple[Any, int, int, int]:

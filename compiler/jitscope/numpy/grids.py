@@ -5,11 +5,12 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..core import dtypes
+from ..core.annotations import Array, ArrayLike, DTypeLike
 from ..core.avals import aval_of
 from ..core.errors import ConcretizationTypeError, TracerArrayConversionError
 from ..core.messages import message_here
@@ -25,11 +26,6 @@ from .operands import number_like, operand_and_aval, operands, scalar_of, shape_
 from .ranges import arange, linspace
 from .selecting import concrete_value, is_traced, nonzero
 from .structure import array_operand, atleast_2d, expand_dims, with_new_axes
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..typing import ArrayLike, DTypeLike
 
 
 __all__ = ["c_", "index_exp", "ix_", "mgrid", "ogrid", "r_", "ravel_multi_index", "s_", "unravel_index"]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..core.annotations import Array, ArrayLike
 from ..core.avals import aval_of
 from ..eager.functions import eager_jit
 from ..ops.elementwise import div_p, eq_p
@@ -19,11 +20,6 @@ from .operands import broadcast, operand, operand_and_aval, operands, promoted
 from .reductions import sum as sum_over
 from .sorting import searchsorted
 from .structure import array_operand
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..typing import ArrayLike
 
 
 def histogramdd(

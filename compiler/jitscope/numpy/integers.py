@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..control.while_loop import while_loop
 from ..core import dtypes
+from ..core.annotations import Array, ArrayLike
 from ..core.avals import aval_of
 from ..eager.functions import eager_jit
 from ..ops.elementwise import and_p, div_p, eq_p, ne_p, rem_p, shift_left_p
@@ -31,11 +32,6 @@ from .arithmetic import absolute
 from .operands import broadcast, integer, lenient, one_axis, promoted, same_shape, weak_as
 from .reductions import strong
 from .structure import array_operand, moveaxis, ravel
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..typing import ArrayLike
 
 
 # Divisors ------------------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..core.annotations import Array, ArrayLike, DTypeLike
 from ..core.avals import aval_of
 from ..core.dtypes import promote
 from ..core.errors import ShapeError, TracerIntegerConversionError
@@ -28,8 +29,6 @@ from .structure import array_operand, atleast_1d, atleast_2d, atleast_3d, with_n
 
 
 if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..typing import ArrayLike, DTypeLike
     from ._signatures import Join
 
 

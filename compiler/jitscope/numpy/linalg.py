@@ -7,8 +7,8 @@ fails gives NaN instead of an error: a compiled program cannot raise.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from ..core.annotations import Array, ArrayLike, DTypeLike, PartitionSpec, PrecisionLike, Sharding
 from ..core.avals import aval_of
 from ..eager.functions import eager_jit
 from ..ops.linear import mul_p
@@ -19,13 +19,6 @@ from .operands import one_axis, promoted
 from .solving import *
 from .structure import array_operand, matrix_transpose
 from .triangles import diagonal as diagonal_over
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..core.shardings import PartitionSpec, Sharding
-    from ..lax.products import PrecisionLike
-    from ..typing import ArrayLike, DTypeLike
 
 
 __all__ = ["EigResult", "EighResult", "QRResult", "SVDResult", "SlogdetResult", "cholesky", "cond", "cross", "det",

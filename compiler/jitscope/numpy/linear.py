@@ -7,10 +7,11 @@ All raise ShapeError (a TypeError and a ValueError), naming both shapes, where t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..backend.placement import laid
 from ..core import dtypes
+from ..core.annotations import Array, ArrayLike, DTypeLike, PartitionSpec, PrecisionLike, Sharding
 from ..core.avals import aval_of
 from ..core.errors import ShapeError
 from ..core.trace import Tracer
@@ -48,13 +49,6 @@ from .reductions import sum as sum_over
 from .rounding import conjugate
 from .structure import array_operand, moveaxis
 from .triangles import diagonal, triangle
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..core.shardings import PartitionSpec, Sharding
-    from ..lax.products import PrecisionLike
-    from ..typing import ArrayLike, DTypeLike
 
 
 __all__ = ["cross", "dot", "inner", "kron", "matmul", "matvec", "outer", "tensordot", "trace", "vdot", "vecdot",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core import dtypes
+from ..core.annotations import Array, ArrayLike
 from ..core.avals import aval_of, is_python_scalar
 from ..core.config import settings
 from ..core.errors import ShapeError, TypePromotionError
@@ -55,8 +56,6 @@ from .operands import (
 
 
 if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..typing import ArrayLike
     from ._signatures import Binary, UnaryOut
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..core import dtypes
+from ..core.annotations import Array, ArrayLike, Axes
 from ..core.avals import aval_of
 from ..core.errors import ShapeError
 from ..eager.functions import eager_jit
@@ -31,12 +32,6 @@ from .operands import (
 from .reductions import strong, sum as sum_over
 from .running import cumsum
 from .structure import array_operand, moveaxis
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..typing import ArrayLike
-    from ._signatures import Axes
 
 
 __all__ = ["diff", "ediff1d", "gradient", "trapezoid", "unwrap"]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..core import dtypes
+from ..core.annotations import Array, ArrayLike, Axes
 from ..core.avals import aval_of
 from ..core.dtypes import real_part
 from ..eager.functions import eager_jit
@@ -18,12 +19,6 @@ from .rounding import real
 from .selecting import where
 from .structure import array_operand, expand_dims, moveaxis
 from .transcendental import sqrt
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..typing import ArrayLike
-    from ._signatures import Axes
 
 
 __all__ = ["cond", "matrix_norm", "matrix_rank", "norm", "vector_norm"]

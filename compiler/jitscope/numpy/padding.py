@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..core import dtypes
+from ..core.annotations import Array, ArrayLike
 from ..core.avals import ShapedArray, aval_of
 from ..core.trace import Tracer
 from ..eager.functions import eager_jit
@@ -22,11 +23,6 @@ from .rounding import clip, round as rounded
 from .selecting import take, where
 from .statistics import mean
 from .structure import array_operand, broadcast_to, flip
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..typing import ArrayLike
 
 
 __all__ = ["pad"]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..core import dtypes
+from ..core.annotations import Array, ArrayLike, DTypeLike, PrecisionLike
 from ..core.avals import aval_of
 from ..core.part_types import laid_of
 from ..eager.functions import eager_jit
@@ -23,12 +24,6 @@ from .operands import broadcast, broadcast_shape, cast, integer, lenient, operan
 from .reductions import strong
 from .rounding import conjugate
 from .structure import array_operand, atleast_1d, broadcast_to
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..lax.products import PrecisionLike
-    from ..typing import ArrayLike, DTypeLike
 
 
 __all__ = ["convolve", "correlate", "polyadd", "polyder", "polyint", "polymul", "polysub", "polyval", "vander"]

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..backend.placement import laying
 from ..core import dtypes
+from ..core.annotations import Array, ArrayLike, Axes, PartitionSpec, Sharding
 from ..core.avals import aval_of
 from ..eager.functions import eager_jit
 from ..ops.elementwise import ceil_p, div_p, eq_p, floor_p, lt_p, max_p, min_p, ne_p, not_p, or_p
@@ -36,10 +37,7 @@ from .structure import array_operand
 
 
 if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..core.shardings import PartitionSpec, Sharding
-    from ..typing import ArrayLike
-    from ._signatures import Axes, Quantile
+    from ._signatures import Quantile
 
 
 __all__ = ["median", "nanmedian", "nanpercentile", "nanquantile", "percentile", "quantile"]

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 
 from ..backend.placement import laid
 from ..core import config, dtypes
+from ..core.annotations import Array, ArrayLike, Device, DTypeLike, PartitionSpec, Sharding
 from ..core.avals import aval_of, is_python_scalar
 from ..core.config import settings
 from ..core.dtypes import promote, to_inexact
@@ -43,13 +44,6 @@ from .operands import (
     shape_of,
 )
 from .structure import array_operand, moveaxis, with_new_axes
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..core.shardings import PartitionSpec, Sharding
-    from ..typing import ArrayLike, DTypeLike
-    from ..xla.client import Device
 
 
 __all__ = ["arange", "geomspace", "indices", "linspace", "logspace", "meshgrid"]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core import dtypes
+from ..core.annotations import Array, ArrayLike, Axes
 from ..core.avals import aval_of
 from ..eager.functions import eager_jit
 from ..ops.elementwise import and_p, eq_p, max_p, min_p, or_p
@@ -43,9 +44,7 @@ from .operands import axes_of, cast, one_axis, operand, operand_and_aval, operan
 
 
 if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..typing import ArrayLike
-    from ._signatures import Axes, Decision, Extreme, Place, Sum
+    from ._signatures import Decision, Extreme, Place, Sum
 
 
 __all__ = ["all", "any", "argmax", "argmin", "count_nonzero", "max", "min", "minmax", "prod", "ptp", "sum"]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..backend.placement import laying
 from ..core import dtypes
+from ..core.annotations import Array, ArrayLike, Axes, PartitionSpec, Sharding
 from ..core.avals import aval_of
 from ..core.errors import ShapeError, ShardingTypeError
 from ..eager.functions import eager_jit
@@ -33,13 +34,6 @@ from .running import cumsum
 from .selecting import concrete_value, is_traced, needs_size, take
 from .sorting import searchsorted
 from .structure import array_operand, atleast_1d
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..core.shardings import PartitionSpec, Sharding
-    from ..typing import ArrayLike
-    from ._signatures import Axes
 
 
 __all__ = ["repeat", "roll", "tile"]

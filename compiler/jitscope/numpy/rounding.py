@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core import dtypes
+from ..core.annotations import Array, ArrayLike
 from ..core.avals import aval_of
 from ..eager.functions import eager_jit, elementwise
 from ..ops.elementwise import (
@@ -53,8 +54,6 @@ from .structure import array_operand
 
 
 if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..typing import ArrayLike
     from ._signatures import Unary
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
 
 import numpy as np
 
 from ..backend.placement import beside
 from ..core import dtypes
+from ..core.annotations import Array, ArrayLike
 from ..core.avals import aval_of
 from ..core.errors import ConcretizationTypeError, ShapeError
 from ..core.messages import message_here
@@ -46,11 +47,6 @@ from .operands import (
 )
 from .reading import from_front, read
 from .structure import array_operand, ravel
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..typing import ArrayLike
 
 
 __all__ = ["argwhere", "compress", "extract", "flatnonzero", "nonzero", "take", "take_along_axis", "where"]

@@ -6,12 +6,13 @@ Such a program sorts both vectors together; what stands in either is then a run 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..backend.placement import beside
 from ..core import dtypes
+from ..core.annotations import Array, ArrayLike
 from ..core.avals import aval_of
 from ..core.trace import Tracer
 from ..eager.functions import eager_jit
@@ -37,11 +38,6 @@ from .operands import broadcast, cast, integer, operand_and_aval, promoted, scal
 from .selecting import compress, concrete_value, is_unknown, needs_size, take
 from .sorting import search
 from .structure import array_operand, ravel
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..typing import ArrayLike
 
 
 __all__ = ["intersect1d", "isin", "setdiff1d", "setxor1d", "union1d", "unique", "unique_all", "unique_counts",

@@ -6,13 +6,14 @@ import functools
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..control.custom_jvp import custom_jvp
 from ..control.linear_solve import custom_linear_solve
 from ..core import dtypes
+from ..core.annotations import Array, ArrayLike, PrecisionLike
 from ..core.avals import aval_of
 from ..eager.functions import eager_jit
 from ..named_tuple import NamedTuple
@@ -40,12 +41,6 @@ from .linear import matmul
 from .norms import vector_norm
 from .operands import broadcast, broadcast_shape, integer, promoted, weak_as
 from .structure import array_operand, moveaxis
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..lax.products import PrecisionLike
-    from ..typing import ArrayLike
 
 
 __all__ = ["SlogdetResult", "det", "inv", "lstsq", "matrix_power", "multi_dot", "pinv", "slogdet", "solve",

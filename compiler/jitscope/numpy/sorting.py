@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..control.fori_loop import fori_loop
 from ..core import dtypes
+from ..core.annotations import Array, ArrayLike, DTypeLike
 from ..core.avals import aval_of
 from ..eager.functions import eager_jit
 from ..ops.elementwise import and_p, eq_p, imag_p, le_p, lt_p, ne_p, not_p, or_p, real_p, shift_right_logical_p
@@ -24,11 +25,6 @@ from .joining import unstack
 from .logic import greater_equal
 from .operands import broadcast, integer, one_axis, operand_and_aval, promoted, scalar_of
 from .structure import array_operand, flipped
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..typing import ArrayLike, DTypeLike
 
 
 __all__ = [

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..control.custom_jvp import custom_jvp
+from ..core.annotations import Array, ArrayLike
 from ..eager.functions import elementwise
 from ..ops.elementwise import abs_p, exp_p
 from ..ops.linear import mul_p
 from ..special.bessel import bessel_i0e_p, bessel_i1e_p
 from ._ufunc import kind_of
 from .operands import operand
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..typing import ArrayLike
 
 
 @elementwise

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core import dtypes
+from ..core.annotations import Array, ArrayLike, Axes, DTypeLike
 from ..core.avals import aval_of
 from ..core.dtypes import to_inexact
 from ..eager.functions import eager_jit
@@ -44,9 +45,7 @@ from .structure import array_operand
 
 
 if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..typing import ArrayLike, DTypeLike
-    from ._signatures import Axes, Extreme, NanSum, Place
+    from ._signatures import Extreme, NanSum, Place
 
 
 __all__ = ["average", "mean", "nanargmax", "nanargmin", "nanmax", "nanmean", "nanmin", "nanprod", "nanstd", "nansum",

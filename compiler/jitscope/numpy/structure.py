@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..backend.placement import laid
+from ..core.annotations import Array, ArrayLike, Axes, PartitionSpec, Sharding
 from ..core.avals import aval_of
 from ..core.errors import ShapeError, TracerIntegerConversionError
 from ..core.staging import capturing, constant_atom
@@ -37,10 +38,7 @@ from .operands import (
 
 
 if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..core.shardings import PartitionSpec, Sharding
-    from ..typing import ArrayLike
-    from ._signatures import AtLeast, Axes
+    from ._signatures import AtLeast
 
 
 __all__ = ["atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays", "broadcast_to", "expand_dims", "flip",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..control.custom_jvp import custom_jvp
+from ..core.annotations import Array, ArrayLike
 from ..core.avals import aval_of
 from ..core.dtypes import real_part
 from ..eager.functions import elementwise
@@ -56,8 +57,6 @@ from .operands import broadcast, constant_like, number_like, operand, operands, 
 
 
 if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..typing import ArrayLike
     from ._signatures import Unary
 
 

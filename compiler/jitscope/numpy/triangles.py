@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core import dtypes
+from ..core.annotations import Array, ArrayLike, Device, DTypeLike, Sharding
 from ..core.avals import aval_of
 from ..core.dtypes import default_float
 from ..core.errors import ConcretizationTypeError, ShapeError, TracerIntegerConversionError
@@ -24,10 +25,6 @@ from .structure import array_operand, moveaxis
 
 
 if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..core.shardings import Sharding
-    from ..typing import ArrayLike, DTypeLike
-    from ..xla.client import Device
     from ._signatures import Triangle
 
 

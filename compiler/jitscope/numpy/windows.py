@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core import dtypes
+from ..core.annotations import Array, ArrayLike
 from ..core.avals import from_protocol
 from ..core.trace import Tracer
 from ..eager.functions import eager_jit
@@ -21,8 +22,6 @@ from .transcendental import sqrt
 
 
 if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..typing import ArrayLike
     from ._signatures import Window
 
 

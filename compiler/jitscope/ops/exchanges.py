@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .. import tree
 from ..core import dtypes
+from ..core.annotations import Array, PyTree
 from ..core.avals import aval_of, is_python_scalar
 from ..core.axes import axis_size as _axis_size
 from ..core.part_types import sums_of
@@ -35,11 +36,6 @@ from .collective import (
 from .elementwise import div_p, eq_p
 from .families import scalar_like
 from .linear import add_p, convert, divided, full, moveaxis, mul_p, reshape, where
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..typing import PyTree
 
 
 __all__ = ["all_gather", "all_to_all", "axis_index", "axis_size", "pbroadcast", "pmax", "pmean", "pmin", "ppermute",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..core import dtypes
+from ..core.annotations import Array, ArrayLike
 from ..core.avals import ShapedArray, aval_of
 from ..core.effects import Effects
 from ..core.primitive import Primitive
@@ -48,11 +49,6 @@ from .small_systems import (
     triangular_solve_side_by_side,
 )
 from .sort import sort_p
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..typing import ArrayLike
 
 
 LAPACK_DTYPES = ("float32", "float64", "complex64", "complex128")

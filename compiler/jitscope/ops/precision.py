@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import enum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..core import dtypes
+from ..core.annotations import DTypeLike
 from ..core.config import settings
 from ..named_tuple import NamedTuple
-
-
-if TYPE_CHECKING:
-    from ..typing import DTypeLike
 
 
 __all__ = ["DotAlgorithm", "DotAlgorithmPreset", "Precision"]

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..core import dtypes
+from ..core.annotations import Array, ArrayLike
 from ..core.avals import aval_of
 from .elementwise import and_p, eq_p, ge_p, lt_p
 from .exchanges import all_gather, axis_index, axis_size, checked_groups
 from .indexing import GatherDimensionNumbers, GatherScatterMode, dynamic_slice_p, gather_p, iota
 from .linear import add_p, broadcast_in_dim, convert, mul_p, reshape, sub_p, where
 from .reduce import reduce_max_p
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..typing import ArrayLike
 
 
 __all__ = ["ragged_all_to_all"]

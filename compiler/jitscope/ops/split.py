@@ -4,17 +4,12 @@ those of slices would be padded and added up."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from ..core.annotations import Array, ArrayLike
 from ..core.avals import aval_of
 from ..symbolic.dimension import size
 from .families import Linear, is_zero, pure, zero_of
 from .linear import concatenate_p, instantiate
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..typing import ArrayLike
 
 
 __all__ = ["split"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..core.annotations import DTypeLike, PyTree
 from .base import GradientTransformation, chain, identity
 from .transforms import (
     add_decayed_weights,
@@ -18,7 +19,6 @@ from .transforms import (
 
 
 if TYPE_CHECKING:
-    from ..typing import DTypeLike, PyTree
     from .base import Number, ScalarOrSchedule
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .. import numpy as jnp, tree
+from ..core.annotations import Array, DTypeLike, PyTree
 from ..named_tuple import NamedTuple
 from .base import (
     GradientTransformation,
@@ -20,11 +21,6 @@ from .base import (
     zero_count,
     zeros_like,
 )
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..typing import DTypeLike, PyTree
 
 
 __all__ = ["InjectHyperparamsState", "MaskedNode", "MaskedState", "MultiSteps", "MultiStepsState",

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from .. import lax, numpy as jnp
+from ..core.annotations import DTypeLike, PyTree
 from ..named_tuple import NamedTuple
 from .base import (
     EmptyState,
@@ -25,7 +26,6 @@ from .masking import masked
 
 
 if TYPE_CHECKING:
-    from ..typing import DTypeLike, PyTree
     from .base import Number, ScalarOrSchedule
 
 

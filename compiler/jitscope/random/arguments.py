@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..core import dtypes
+from ..core.annotations import Array
 from ..core.avals import aval_of
 from ..core.dtypes import promote
 from ..core.errors import TypePromotionError
@@ -14,10 +15,6 @@ from ..numpy.dtypes import requested
 from ..numpy.operands import broadcast, broadcast_shape, shape_of
 from ..ops.linear import convert
 from .keys import single
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
 
 
 _KINDS = {"f": "floats", "fc": "floats and complex numbers", "iu": "integers", "u": "unsigned integers"}

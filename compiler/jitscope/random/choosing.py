@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import lax, numpy as jnp
 from ..backend.placement import laying
 from ..core import dtypes
+from ..core.annotations import Array, ArrayLike, PartitionSpec, Sharding
 from ..core.avals import aval_of
 from ..eager.functions import eager_jit
 from ..numpy.operands import lenient, one_axis, operand_and_aval, promoted
@@ -19,12 +20,6 @@ from .arguments import shape_over
 from .continuous import gumbel
 from .keys import check_single, pair, single
 from .samplers import Shape, randint, uniform
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..core.shardings import PartitionSpec, Sharding
-    from ..typing import ArrayLike
 
 
 __all__ = ["categorical", "choice", "permutation"]

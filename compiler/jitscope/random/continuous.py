@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import ml_dtypes
 import numpy as np
@@ -12,18 +12,13 @@ import numpy as np
 from .. import lax, numpy as jnp
 from ..backend.placement import laying
 from ..core import dtypes
+from ..core.annotations import Array, ArrayLike, DTypeLike, PartitionSpec, Sharding
 from ..eager.functions import eager_jit
 from ..numpy.operands import lenient, operand_and_aval
 from ..ops.linear import convert
 from ..ops.rng import random_bits_p
 from .arguments import drawn_shape, in_dtype, key_and_dtype, sampler_arguments, spread
 from .samplers import Shape, uniform
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..core.shardings import PartitionSpec, Sharding
-    from ..typing import ArrayLike, DTypeLike
 
 
 __all__ = ["cauchy", "exponential", "geometric", "gumbel", "laplace", "logistic", "pareto", "rayleigh", "triangular",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from ..backend.placement import laying
 from ..control.scan import scan
 from ..control.while_loop import while_loop
 from ..core import dtypes
+from ..core.annotations import Array, ArrayLike, DTypeLike, PartitionSpec, Sharding
 from ..core.avals import aval_of
 from ..eager.functions import eager_jit
 from ..numpy.operands import promoted
@@ -22,12 +23,6 @@ from .approximating import approximate, poissons
 from .arguments import ANY, drawn_shape, in_dtype, key_and_dtype, shape_over, spread
 from .keys import pair, several
 from .samplers import Shape, uniform
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..core.shardings import PartitionSpec, Sharding
-    from ..typing import ArrayLike, DTypeLike
 
 
 __all__ = ["binomial", "multinomial", "poisson"]

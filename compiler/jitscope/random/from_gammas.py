@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from .. import lax, numpy as jnp
 from ..backend.placement import laying
+from ..core.annotations import Array, ArrayLike, DTypeLike, PartitionSpec, Sharding
 from ..core.avals import aval_of
 from ..eager.functions import eager_jit
 from ..numpy.operands import integer
@@ -15,12 +14,6 @@ from .continuous import exponential
 from .gammas import gamma, loggamma
 from .keys import pair
 from .samplers import Shape, normal, rademacher
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..core.shardings import PartitionSpec, Sharding
-    from ..typing import ArrayLike, DTypeLike
 
 
 __all__ = ["ball", "beta", "chisquare", "dirichlet", "f", "generalized_normal", "t"]

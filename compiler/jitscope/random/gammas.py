@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -13,6 +13,7 @@ from ..api.vmap import vmap
 from ..backend.placement import laying
 from ..control.fori_loop import map as loop
 from ..control.while_loop import while_loop
+from ..core.annotations import Array, ArrayLike, DTypeLike, PartitionSpec, Sharding
 from ..core.avals import aval_of
 from ..core.zeros import Zero, is_zero
 from ..eager.functions import eager_jit
@@ -23,12 +24,6 @@ from .approximating import approximate, log_gammas
 from .arguments import drawn_shape, in_dtype, key_and_dtype, spread
 from .keys import pair, several
 from .samplers import Shape, normal, uniform
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..core.shardings import PartitionSpec, Sharding
-    from ..typing import ArrayLike, DTypeLike
 
 
 __all__ = ["gamma", "loggamma", "random_gamma_p"]

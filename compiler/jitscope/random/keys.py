@@ -10,6 +10,7 @@ import numpy as np
 
 from ..backend.array import Array
 from ..core import dtypes
+from ..core.annotations import ArrayLike, DTypeLike
 from ..core.avals import aval_of
 from ..core.config import settings
 from ..eager.functions import eager_jit
@@ -29,7 +30,6 @@ from ..ops.rng import (
 
 if TYPE_CHECKING:
     from ..api.arrays import Array as AnyArray
-    from ..typing import ArrayLike, DTypeLike
 
 
 __all__ = ["Key", "PRNGKey", "clone", "fold_in", "key", "key_data", "key_dtype", "key_impl", "split", "wrap_key_data"]

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .. import lax, numpy as jnp
 from ..backend.placement import laying
+from ..core.annotations import Array, ArrayLike, DTypeLike, PartitionSpec, Sharding
 from ..core.avals import aval_of
 from ..eager.functions import eager_jit
 from ..numpy.operands import integer, lenient, promoted
 from .arguments import ANY, drawn_shape, key_and_dtype, sampler_arguments, shape_over, spread
 from .keys import pair
 from .samplers import Shape, normal, rademacher, uniform
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..core.shardings import PartitionSpec, Sharding
-    from ..typing import ArrayLike, DTypeLike
 
 
 __all__ = ["double_sided_maxwell", "lognormal", "maxwell", "multivariate_normal", "orthogonal", "wald"]

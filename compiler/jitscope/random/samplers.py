@@ -6,13 +6,14 @@ Outside any trace each sampler runs as one program: rounding must not depend on 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import ml_dtypes
 import numpy as np
 
 from ..backend.placement import laying
 from ..core import dtypes
+from ..core.annotations import Array, ArrayLike, DTypeLike, PartitionSpec, Sharding
 from ..core.avals import aval_of
 from ..eager.functions import eager_jit
 from ..ops.elementwise import (
@@ -31,12 +32,6 @@ from ..ops.linear import add_p, broadcast_to, convert, mul_p, reshape, slice_in_
 from ..ops.rng import UINTS, random_bits_p
 from .arguments import ANY, drawn_shape, in_dtype, key_and_dtype, spread
 from .keys import pair
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..core.shardings import PartitionSpec, Sharding
-    from ..typing import ArrayLike, DTypeLike
 
 
 __all__ = ["bernoulli", "bits", "normal", "rademacher", "randint", "uniform"]

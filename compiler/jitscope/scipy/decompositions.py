@@ -3,12 +3,13 @@ written to, and a compiled program cannot look for NaN and raise."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..control.fori_loop import fori_loop
 from ..core import dtypes
+from ..core.annotations import Array, ArrayLike
 from ..core.avals import aval_of
 from ..eager.functions import eager_jit
 from ..lax.polar import qdwh
@@ -20,11 +21,6 @@ from ..ops import eigen, householder, linalg as ops, schur as forms, svd as sing
 from ..ops.elementwise import eq_p
 from ..ops.indexing import dynamic_slice_p, dynamic_update_slice_p, iota
 from ..ops.linear import add_p, concatenate_p, convert, full, pad_p, reshape, slice_in_dim, where
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..typing import ArrayLike
 
 
 __all__ = ["cho_factor", "cholesky", "eigh", "hessenberg", "lu", "lu_factor", "polar", "qr", "qr_multiply", "rsf2csf",

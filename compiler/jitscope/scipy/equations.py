@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..control.fori_loop import fori_loop
 from ..control.linear_solve import custom_linear_solve
 from ..core import dtypes
+from ..core.annotations import Array, ArrayLike
 from ..core.avals import aval_of
 from ..core.source import stack_level
 from ..eager.functions import eager_jit
@@ -21,11 +22,6 @@ from ..ops.elementwise import abs_p, div_p, real_p, stop_gradient_p
 from ..ops.indexing import dynamic_slice_p, dynamic_update_slice_p
 from ..ops.linear import add_p, convert, full, mul_p, reshape, sub_p, where
 from ..ops.reduce import reduce_min_p
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..typing import ArrayLike
 
 
 __all__ = ["cho_solve", "det", "inv", "lu_solve", "solve", "solve_sylvester", "solve_triangular"]

@@ -15,21 +15,17 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .. import lax, numpy as jnp
 from ..core import dtypes
+from ..core.annotations import Array, ArrayLike
 from ..eager.functions import eager_jit
 from ..numpy.fft import irfft, rfft
 from ..numpy.operands import integer, lenient, one_axis
 from ..numpy.structure import array_operand
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..typing import ArrayLike
 
 
 __all__ = [

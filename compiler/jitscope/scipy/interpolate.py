@@ -6,19 +6,15 @@ import functools
 import itertools
 import operator
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .. import numpy as jnp, tree
+from ..core.annotations import Array, ArrayLike
 from ..eager.functions import eager_jit
 from ..numpy.operands import operand, operand_and_aval
 from .ndimage import pixels
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..typing import ArrayLike
 
 
 __all__ = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from ..control.custom_jvp import custom_jvp
 from ..control.fori_loop import fori_loop
 from ..control.scan import scan
 from ..core import dtypes
+from ..core.annotations import Array, ArrayLike
 from ..core.avals import aval_of
 from ..eager.functions import eager_jit
 from ..numpy import norms, solving
@@ -27,11 +28,6 @@ from ..ops.linear import add_p, convert, full, mul_p, neg_p, reshape, sub_p, whe
 from ..ops.reduce import reduce_max_p, reduce_min_p
 from .decompositions import rsf2csf, schur
 from .equations import sylvester
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..typing import ArrayLike
 
 
 __all__ = ["expm", "expm_frechet", "funm", "sqrtm"]

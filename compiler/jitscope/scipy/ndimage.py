@@ -6,18 +6,14 @@ import functools
 import itertools
 import operator
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import lax, numpy as jnp
 from ..core import dtypes
+from ..core.annotations import Array, ArrayLike
 from ..core.avals import aval_of
 from ..eager.functions import eager_jit
 from ..numpy.operands import operand_and_aval
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..typing import ArrayLike
 
 
 __all__ = [

@@ -4,7 +4,7 @@ for."""
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from ..control.custom_jvp import custom_jvp
 from ..control.fori_loop import fori_loop
 from ..control.scan import scan
 from ..core import dtypes
+from ..core.annotations import Array, ArrayLike
 from ..core.avals import aval_of
 from ..eager.functions import eager_jit
 from ..numpy.factoring import arrays_of_floats
@@ -31,11 +32,6 @@ from ..ops.linear import (
     where,
 )
 from ..ops.reduce import reduce_max_p, reduce_min_p
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..typing import ArrayLike
 
 
 __all__ = ["eigh_tridiagonal"]

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import tree
 from ..control.bodies import check_leaves, name_of
+from ..core.annotations import PyTree
 from ..core.avals import ShapedArray, aval_of
 from ..ops.linear import convert, rev_p
 from ..ops.scanning import odd_even
-
-
-if TYPE_CHECKING:
-    from ..typing import PyTree
 
 
 __all__ = ["associative_scan"]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import tree
 from ..control.bodies import check_leaves, lift_constants, name_of
 from ..control.custom_jvp import custom_jvp_call_p
 from ..core import source
+from ..core.annotations import PyTree
 from ..core.avals import ShapedArray, aval_of
 from ..core.jaxpr import ClosedJaxpr, DebugInfo
 from ..core.staging import eval_jaxpr, jaxpr_as_fun, trace_to_jaxpr
@@ -17,10 +18,6 @@ from ..core.zeros import zero_of
 from ..ops.linear import convert, instantiate, neg_p, zeros
 from ..transforms.jvp import jvp_flat
 from ..transforms.linearize import linearize_flat
-
-
-if TYPE_CHECKING:
-    from ..typing import PyTree
 
 
 __all__ = ["custom_root"]

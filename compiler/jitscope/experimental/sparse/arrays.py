@@ -9,14 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ... import numpy as jnp, tree
-
-
-if TYPE_CHECKING:
-    from ...api.arrays import Array
-    from ...core.shardings import Sharding
-    from ...numpy._signatures import Axes
-    from ...typing import ArrayLike, DTypeLike
-    from ...xla.client import Device
+from ...core.annotations import Array, ArrayLike, Axes, Device, DTypeLike, Sharding
 
 
 __all__ = ["BCOO", "JAXSparse", "SparseEfficiencyError", "SparseEfficiencyWarning"]

@@ -5,18 +5,14 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ... import numpy as jnp, random
 from ...api import vmap
+from ...core.annotations import Array, ArrayLike, DTypeLike
 from .arrays import BCOO, JAXSparse
-
-
-if TYPE_CHECKING:
-    from ...api.arrays import Array
-    from ...typing import ArrayLike, DTypeLike
 
 
 __all__ = ["bcoo_extract", "bcoo_fromdense", "bcoo_todense", "empty", "eye", "random_bcoo", "todense"]

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ... import numpy as jnp
+from ...core.annotations import Array, ArrayLike
 from .arrays import BCOO
 from .conversion import bcoo_todense, gather, only, over_batch, repeated, sparse_shape
 from .structure import bcoo_broadcast_in_dim, bcoo_update_layout
-
-
-if TYPE_CHECKING:
-    from ...api.arrays import Array
-    from ...typing import ArrayLike
 
 
 __all__ = ["bcoo_multiply_dense", "bcoo_multiply_sparse"]

@@ -4,22 +4,16 @@ batch and dense axes)."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ... import numpy as jnp, tree
+from ...core.annotations import Array, ArrayLike, DotDimensionNumbers, DTypeLike, PartitionSpec, PrecisionLike, Sharding
 from .arrays import BCOO, JAXSparse
 from .conversion import bcoo_fromdense, over_batch
 from .products import bcoo_dot_general
 from .structure import bcoo_sort_indices, bcoo_transpose, summed
-
-
-if TYPE_CHECKING:
-    from ...api.arrays import Array
-    from ...core.shardings import PartitionSpec, Sharding
-    from ...lax.products import DotDimensionNumbers, PrecisionLike
-    from ...typing import ArrayLike, DTypeLike
 
 
 __all__ = ["BCSR", "COO", "CSC", "CSR", "bcsr_dot_general", "bcsr_fromdense", "bcsr_sum_duplicates", "bcsr_todense",

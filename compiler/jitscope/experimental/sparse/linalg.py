@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -10,12 +10,8 @@ from ... import numpy as jnp
 from ...api.callbacks import pure_callback
 from ...backend.stages import ShapeDtypeStruct
 from ...control.linear_solve import custom_linear_solve
+from ...core.annotations import Array, ArrayLike
 from .layouts import CSR
-
-
-if TYPE_CHECKING:
-    from ...api.arrays import Array
-    from ...typing import ArrayLike
 
 
 __all__ = ["spsolve"]

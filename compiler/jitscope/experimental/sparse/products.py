@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ... import lax, numpy as jnp
 from ...api import vmap
+from ...core.annotations import Array, ArrayLike, DotDimensionNumbers, DTypeLike, PartitionSpec, PrecisionLike, Sharding
 from .arrays import BCOO
 from .conversion import columns, gather, over_batch, scatter, sparse_shape
 from .structure import summed
-
-
-if TYPE_CHECKING:
-    from ...api.arrays import Array
-    from ...core.shardings import PartitionSpec, Sharding
-    from ...lax.products import DotDimensionNumbers, PrecisionLike
-    from ...typing import ArrayLike, DTypeLike
 
 
 __all__ = ["bcoo_dot_general", "bcoo_dot_general_sampled"]

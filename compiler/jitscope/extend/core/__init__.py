@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ...backend.array import Array
+from ...core.annotations import ArrayLike, DTypeLike
 from ...core.avals import ShapedArray, aval_of, tangent_aval
 from ...core.axes import current_axes
 from ...core.call_sites import capture
@@ -29,10 +30,6 @@ from ...core.primitive import Primitive
 from ...core.staging import JaxprTrace, jaxpr_as_fun
 from ...core.trace import Trace, Tracer, current_trace, evaluation, using as set_current_trace
 from ...transforms.vmap import BatchTrace
-
-
-if TYPE_CHECKING:
-    from ...typing import ArrayLike, DTypeLike
 
 
 array_types = {np.ndarray, np.generic, Array}

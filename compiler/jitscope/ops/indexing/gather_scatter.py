@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...core import dtypes
+from ...core.annotations import Array, ArrayLike
 from ...core.avals import ShapedArray, aval_of, physical
 from ...symbolic.dimension import is_symbolic_dim, min_dim, size
 from ..elementwise import eq_p
@@ -31,11 +32,6 @@ from .axes import (
 )
 from .counting import iota
 from .scatter_base import Scatter
-
-
-if TYPE_CHECKING:
-    from ...api.arrays import Array
-    from ...typing import ArrayLike
 
 
 __all__ = ["Gather", "ScatterAdd", "ScatterSet", "fill_for", "gather", "gather_p", "scatter_add_p", "scatter_p",

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from ...core import dtypes
+from ...core.annotations import Array, ArrayLike
 from ...core.avals import aval_of
 from ..elementwise import div_p, eq_p
 from ..families import is_linear, is_zero, zero_of
@@ -13,11 +14,6 @@ from ..nan_of_max import lost_between_devices, of_integers
 from .axes import GatherScatterMode, ScatterDimensionNumbers
 from .gather_scatter import may_repeat, read_back, scatter_add_p, scatter_p, scatter_sub_p
 from .scatter_base import Scatter
-
-
-if TYPE_CHECKING:
-    from ...api.arrays import Array
-    from ...typing import ArrayLike
 
 
 __all__ = ["ScatterChoose", "ScatterMul", "scatter", "scatter_add", "scatter_max", "scatter_max_p", "scatter_min",

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ... import lax, numpy as jnp
 from ...core import dtypes
+from ...core.annotations import Array, ArrayLike
 from ...eager.functions import eager_jit
 from ...numpy.operands import promoted
-
-
-if TYPE_CHECKING:
-    from ...api.arrays import Array
-    from ...typing import ArrayLike
 
 
 _FOR_EACH_ROW = lax.GatherDimensionNumbers((), (1,), (1,), (0,), (0,))

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ... import lax, numpy as jnp
 from ...api.gradients import value_and_grad
+from ...core.annotations import ArrayLike
 from ...named_tuple import NamedTuple
 from ...numpy import linalg
 from .line_search import dot, line_search
-
-
-if TYPE_CHECKING:
-    from ...typing import ArrayLike
 
 
 class _State(NamedTuple):

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...api.jit import jit
+from ...core.annotations import ArrayLike
 from ...named_tuple import NamedTuple
 from .bfgs import minimize_bfgs
 from .lbfgs import minimize_lbfgs
-
-
-if TYPE_CHECKING:
-    from ...typing import ArrayLike
 
 
 __all__ = ["OptimizeResults", "minimize"]

@@ -10,20 +10,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ... import lax, numpy as jnp
+from ...core.annotations import Array, ArrayLike, PrecisionLike
 from ...eager.functions import eager_jit
 from ...numpy.fft import fftn, ifftn, irfftn, rfftn
 from ...numpy.operands import listed, one_axis, promoted, weak_as
 from ...numpy.structure import array_operand
 from ...xla.cpu_tuning import WRITTEN_OUT_CONVOLUTION
-
-
-if TYPE_CHECKING:
-    from ...api.arrays import Array
-    from ...lax.products import PrecisionLike
-    from ...typing import ArrayLike
 
 
 __all__ = ["convolve", "convolve2d", "correlate", "correlate2d", "fftconvolve"]

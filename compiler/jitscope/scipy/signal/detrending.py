@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ... import lax, numpy as jnp
 from ...core import dtypes
+from ...core.annotations import Array, ArrayLike
 from ...eager.functions import eager_jit
 from ...numpy.operands import lenient, one_axis
-
-
-if TYPE_CHECKING:
-    from ...api.arrays import Array
-    from ...typing import ArrayLike
 
 
 __all__ = ["detrend"]

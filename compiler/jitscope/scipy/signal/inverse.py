@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ... import lax, numpy as jnp
+from ...core.annotations import Array, ArrayLike
 from ...core.avals import aval_of
 from ...core.dtypes import complex_of, real_part, to_inexact
 from ...eager.functions import eager_jit
@@ -16,11 +17,6 @@ from ...numpy.operands import lenient, one_axis
 from ...numpy.structure import array_operand
 from .segments import overlapped
 from .windows import is_named, named_window, whole
-
-
-if TYPE_CHECKING:
-    from ...api.arrays import Array
-    from ...typing import ArrayLike
 
 
 __all__ = ["istft"]

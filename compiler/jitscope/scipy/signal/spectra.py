@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ... import lax, numpy as jnp
+from ...core.annotations import Array, ArrayLike
 from ...core.dtypes import complex_of, real_part
 from ...eager.functions import eager_jit
 from ...named_tuple import NamedTuple
@@ -27,11 +28,6 @@ from ...numpy.structure import array_operand
 from .detrending import detrended
 from .segments import framed
 from .windows import is_named, named_window, segment_size, whole
-
-
-if TYPE_CHECKING:
-    from ...api.arrays import Array
-    from ...typing import ArrayLike
 
 
 __all__ = ["csd", "stft", "welch"]

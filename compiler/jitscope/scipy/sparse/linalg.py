@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from ... import lax, numpy as jnp, tree
 from ...core import dtypes
+from ...core.annotations import Array, ArrayLike, PyTree
 from ...core.avals import aval_of
 from .krylov import Tolerances, solve_by_gmres
 from .vectors import add, identity, linear_map, norm, real_vdot, scaled, subtract, vdot, vectors
 
 
 if TYPE_CHECKING:
-    from ...api.arrays import Array
-    from ...typing import ArrayLike, PyTree
     from .vectors import SupportsMatmul
 
 

@@ -5,16 +5,12 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ... import numpy as jnp, random
+from ...core.annotations import Array, ArrayLike, DTypeLike
 from ...named_tuple import NamedTuple
 from . import quaternions
-
-
-if TYPE_CHECKING:
-    from ...api.arrays import Array
-    from ...typing import ArrayLike, DTypeLike
 
 
 class Rotation(NamedTuple):

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ... import numpy as jnp
+from ...core.annotations import ArrayLike
 from ...core.avals import aval_of
 from ...eager.functions import eager_jit
 from ...named_tuple import NamedTuple
 from ...numpy.operands import lenient
 from . import quaternions
 from .rotations import Rotation
-
-
-if TYPE_CHECKING:
-    from ...typing import ArrayLike
 
 
 class Slerp(NamedTuple):

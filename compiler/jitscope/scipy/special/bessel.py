@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ... import lax, numpy as jnp
 from ...control.custom_jvp import custom_jvp
+from ...core.annotations import Array, ArrayLike
 from ...eager.functions import eager_jit
 from ...numpy.operands import integer, lenient, operand
 from ...ops.elementwise import abs_p, exp_p
 from ...special.bessel import bessel_i0e_p, bessel_i1e_p
 from ._operands import real_operands
-
-
-if TYPE_CHECKING:
-    from ...api.arrays import Array
-    from ...typing import ArrayLike
 
 
 __all__ = ["bessel_jn", "i0", "i0e", "i1", "i1e"]

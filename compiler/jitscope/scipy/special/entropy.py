@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ...core.annotations import Array, ArrayLike, Axes
 from ...core.dtypes import bool_
 from ...eager.functions import eager_jit
 from ...nn.normalizing import log_softmax as _log_softmax, softmax as _softmax
@@ -11,12 +12,6 @@ from ...numpy.operands import axes_of, operand, operand_and_aval, operands
 from ...ops.elementwise import logistic_p
 from ...special.entropy import boxcox1p_p, boxcox_p, entr_p, kl_div_p, logit_p, rel_entr_p, xlog1py_p, xlogy_p
 from ._operands import real_operands, strong_array
-
-
-if TYPE_CHECKING:
-    from ...api.arrays import Array
-    from ...numpy._signatures import Axes
-    from ...typing import ArrayLike
 
 
 __all__ = ["boxcox", "boxcox1p", "entr", "expit", "kl_div", "log_softmax", "logit", "rel_entr", "softmax", "xlog1py",

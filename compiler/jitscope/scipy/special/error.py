@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import TYPE_CHECKING
 
+from ...core.annotations import Array, ArrayLike
 from ...core.avals import aval_of
 from ...core.dtypes import complex_of, is_complex, kind
 from ...eager.functions import eager_jit
@@ -16,11 +16,6 @@ from ...ops.linear import convert, mul_p
 from ...special.error import dawson_p, erfcx_p, owens_t_p, wofz_p
 from ...special.normal import erfcinv_p, log_ndtr_p, ndtri_p
 from ._operands import real_operands, wide_operand
-
-
-if TYPE_CHECKING:
-    from ...api.arrays import Array
-    from ...typing import ArrayLike
 
 
 __all__ = ["dawsn", "erf", "erfc", "erfcinv", "erfcx", "erfinv", "log_ndtr", "ndtr", "ndtri", "owens_t", "wofz"]

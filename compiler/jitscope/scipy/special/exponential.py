@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from ...core.annotations import Array, ArrayLike
 from ...eager.functions import eager_jit
 from ...special.exponential import (
     cosine_integral_p,
@@ -16,11 +15,6 @@ from ...special.exponential import (
     spence_p,
 )
 from ._operands import real_operands, wide_operand
-
-
-if TYPE_CHECKING:
-    from ...api.arrays import Array
-    from ...typing import ArrayLike
 
 
 __all__ = ["exp1", "expi", "expn", "fresnel", "sici", "spence"]

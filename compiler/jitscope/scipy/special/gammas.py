@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ... import numpy as jnp
+from ...core.annotations import Array, ArrayLike
 from ...core.avals import aval_of
 from ...core.dtypes import is_integer, kind
 from ...eager.functions import eager_jit
@@ -20,11 +20,6 @@ from ...special.gamma import betaln_p, comb_p, gamma_sign_p, poch_p
 from ...special.incomplete_beta import regularized_incomplete_beta_p
 from ...special.incomplete_gamma import igamma_p, igammac_p
 from ._operands import real_operands
-
-
-if TYPE_CHECKING:
-    from ...api.arrays import Array
-    from ...typing import ArrayLike
 
 
 __all__ = ["beta", "betainc", "betaln", "comb", "digamma", "factorial", "gamma", "gammainc", "gammaincc", "gammaln",

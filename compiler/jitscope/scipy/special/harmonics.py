@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ... import lax, numpy as jnp
+from ...core.annotations import Array, ArrayLike
 from ...core.trace import Tracer
 from ...eager.functions import eager_jit
 from ...numpy.operands import integer
-
-
-if TYPE_CHECKING:
-    from ...api.arrays import Array
-    from ...typing import ArrayLike
 
 
 __all__ = ["sph_harm_y"]

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from ...core.annotations import Array, ArrayLike
 from ...eager.functions import eager_jit
 from ...special.hypergeometric import hyp1f1_p, hyp2f1_p
 from ._operands import real_operands
-
-
-if TYPE_CHECKING:
-    from ...api.arrays import Array
-    from ...typing import ArrayLike
 
 
 __all__ = ["hyp1f1", "hyp2f1"]

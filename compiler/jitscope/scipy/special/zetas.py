@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
+from ...core.annotations import Array, ArrayLike
 from ...eager.functions import eager_jit
 from ...numpy.creation import asarray
 from ...numpy.operands import integer
 from ...special.approximations import riemann_zeta
 from ...special.zeta import zeta_p
 from ._operands import real_operands
-
-
-if TYPE_CHECKING:
-    from ...api.arrays import Array
-    from ...typing import ArrayLike
 
 
 __all__ = ["bernoulli", "zeta"]

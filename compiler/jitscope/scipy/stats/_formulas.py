@@ -10,20 +10,17 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ParamSpec
+from typing import Any, ParamSpec
 
 import numpy as np
 
 from ... import numpy as jnp
 from ...core import dtypes
+from ...core.annotations import Array
 from ...core.avals import is_python_scalar
 from ...eager.functions import eager_jit
 from ...numpy.operands import broadcast_shape, promoted, weak_as
 from ...ops.linear import convert
-
-
-if TYPE_CHECKING:
-    from ...api.arrays import Array
 
 
 P = ParamSpec("P")

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ... import numpy as jnp
+from ...core.annotations import Array, ArrayLike
 from ._formulas import derived, formula, log, not_a_probability, shifted, standard
-
-
-if TYPE_CHECKING:
-    from ...api.arrays import Array
-    from ...typing import ArrayLike
 
 
 @formula(complex=True)

@@ -3,15 +3,11 @@ distribution of shape df / 2 and twice the scale."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
+from ...core.annotations import Array, ArrayLike
 from . import gamma
 from ._formulas import formula, formula_of
-
-
-if TYPE_CHECKING:
-    from ...api.arrays import Array
-    from ...typing import ArrayLike
 
 
 class _OfChi2(Protocol):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
 from ... import lax, numpy as jnp, random
+from ...core.annotations import Array, ArrayLike
 from ...core.avals import aval_of
 from ...core.dtypes import to_inexact
 from ...eager.functions import eager_jit
@@ -17,11 +18,6 @@ from ...numpy.operands import lenient, promoted
 from ...numpy.structure import array_operand
 from ...tree import register_pytree_node_class
 from .. import special
-
-
-if TYPE_CHECKING:
-    from ...api.arrays import Array
-    from ...typing import ArrayLike
 
 
 def _rows(name: str, x: Any) -> Any:

@@ -4,16 +4,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ... import numpy as jnp
+from ...core.annotations import Array, ArrayLike
 from .. import special
 from ._formulas import derived, formula, log, standard
-
-
-if TYPE_CHECKING:
-    from ...api.arrays import Array
-    from ...typing import ArrayLike
 
 
 @formula()

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ... import numpy as jnp
+from ...core.annotations import Array, ArrayLike
 from .. import special
 from ._formulas import derived, formula, log, over
-
-
-if TYPE_CHECKING:
-    from ...api.arrays import Array
-    from ...typing import ArrayLike
 
 
 @formula(weak=True)

@@ -5,15 +5,9 @@ is not positive."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ... import numpy as jnp
+from ...core.annotations import Array, ArrayLike
 from ._formulas import derived, formula, log, shifted, standard, where
-
-
-if TYPE_CHECKING:
-    from ...api.arrays import Array
-    from ...typing import ArrayLike
 
 
 @formula(weak=True)

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ... import numpy as jnp
 from ...core import dtypes
+from ...core.annotations import Array, ArrayLike
 from ...eager.functions import eager_jit
 from ...numpy.operands import promoted
 from ...numpy.structure import array_operand
 from .. import special
-
-
-if TYPE_CHECKING:
-    from ...api.arrays import Array
-    from ...typing import ArrayLike
 
 
 @eager_jit(nested=True)

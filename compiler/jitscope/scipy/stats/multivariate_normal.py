@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ... import lax, numpy as jnp
+from ...core.annotations import Array, ArrayLike
 from ...eager.functions import eager_jit
 from ...numpy.operands import broadcast_shape, promoted, weak_as
 from ...numpy.structure import array_operand
-
-
-if TYPE_CHECKING:
-    from ...api.arrays import Array
-    from ...typing import ArrayLike
 
 
 @eager_jit(static="allow_singular", nested=True)

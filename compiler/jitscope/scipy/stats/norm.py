@@ -4,18 +4,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from ... import numpy as jnp
+from ...core.annotations import Array, ArrayLike
 from ...eager.functions import eager_jit
 from ...numpy.operands import promoted
 from .. import special
 from ._formulas import derived, formula, log, standard
-
-
-if TYPE_CHECKING:
-    from ...api.arrays import Array
-    from ...typing import ArrayLike
 
 
 @formula(complex=True)

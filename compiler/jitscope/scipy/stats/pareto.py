@@ -4,15 +4,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ... import numpy as jnp
+from ...core.annotations import Array, ArrayLike
 from ._formulas import derived, formula, log, not_a_probability, over, shifted, standard
-
-
-if TYPE_CHECKING:
-    from ...api.arrays import Array
-    from ...typing import ArrayLike
 
 
 @formula()

@@ -7,21 +7,17 @@ are not there, TypeError for what is not an array.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ... import lax, numpy as jnp
 from ...core import dtypes
+from ...core.annotations import Array, ArrayLike
 from ...eager.functions import eager_jit
 from ...named_tuple import NamedTuple
 from ...numpy.operands import axes_of, lenient, one_axis, promoted
 from ...numpy.structure import array_operand
-
-
-if TYPE_CHECKING:
-    from ...api.arrays import Array
-    from ...typing import ArrayLike
 
 
 __all__ = ["mode", "rankdata", "sem"]

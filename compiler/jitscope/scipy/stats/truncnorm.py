@@ -6,17 +6,13 @@ b; NaN where a ≥ b."""
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ... import numpy as jnp
+from ...core.annotations import Array, ArrayLike
 from ...nn.activations import log1mexp
 from .. import special
 from ._formulas import derived, formula, like, log, standard
-
-
-if TYPE_CHECKING:
-    from ...api.arrays import Array
-    from ...typing import ArrayLike
 
 
 def _log_mass(a: Any, b: Any) -> Any:

@@ -5,16 +5,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from ... import numpy as jnp
+from ...core.annotations import Array, ArrayLike
 from .. import special
 from ._formulas import derived, formula, where
-
-
-if TYPE_CHECKING:
-    from ...api.arrays import Array
-    from ...typing import ArrayLike
 
 
 @formula(weak=True)
