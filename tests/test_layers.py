@@ -25,6 +25,7 @@ LAYERS = (
 ).split()
 SCOPE_LAYERS = [
     "__init__",
+    "annotations",
     "page_faults",
     "source_code",
     "observe",

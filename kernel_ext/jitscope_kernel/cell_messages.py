@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING
 
 from jitscope.core import source
 from jitscope_scope.source_code.frames import entries, position_of
+from jitscope_widgets.documents.annotations import CellDocument
 
 from .jax_cells import LEFT_ALONE
 from .wrapping import Plan
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.cell import CellDocument
 
 
 def why_nothing(plans: Sequence[Plan], document: CellDocument, failed: list[str], told: bool) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from jitscope_widgets.documents.annotations import CompilationDocument, LedgerDocument
 from jitscope_widgets.envelope import unpack
 from jitscope_widgets.quantities import amount, number, seconds
 from jitscope_widgets.words import plural
@@ -20,8 +21,6 @@ from jitscope_widgets.words import plural
 
 if TYPE_CHECKING:
     from jitscope_widgets.documents import AnyDocument
-    from jitscope_widgets.documents.compilation import CompilationDocument
-    from jitscope_widgets.documents.ledger import LedgerDocument
 
 
 _TIMEOUT = 600  # seconds for one cell

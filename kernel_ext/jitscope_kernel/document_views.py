@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import jitscope_widgets
 from jitscope_widgets.answers import SILENT, Answers
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.graph import GraphDocument
+from jitscope_widgets.documents.annotations import GraphDocument
 
 
 D = TypeVar("D", bound=Mapping[str, Any])

@@ -25,6 +25,26 @@ from jitscope_scope.observe.machine import code_of
 from jitscope_scope.observe.machine.listing import assembly_text, llvm_text
 from jitscope_scope.observe.numbers import Numbers, with_numbers
 from jitscope_widgets.answers import SILENT, Answers
+from jitscope_widgets.documents.annotations import (
+    CommunicationDocument,
+    ComparisonDocument,
+    CompilationDocument,
+    FusionDocument,
+    GraphDocument,
+    InstrumentDocument,
+    Kernel,
+    LedgerDocument,
+    MachineDocument,
+    MemoryDocument,
+    PassesDocument,
+    ProfileDocument,
+    ReasonsDocument,
+    RecompilationsDocument,
+    ShardingDocument,
+    TimingDocument,
+    TransformationsDocument,
+    ValuesDocument,
+)
 from jitscope_widgets.instrument_documents import with_instrument
 
 from . import expressions, output, user_calls
@@ -34,22 +54,6 @@ from .uses import call_is_for_jax
 
 if TYPE_CHECKING:
     from jitscope.backend.rewriting import Rewrite
-    from jitscope_widgets.documents.communication import CommunicationDocument
-    from jitscope_widgets.documents.comparison import ComparisonDocument
-    from jitscope_widgets.documents.compilation import CompilationDocument, InstrumentDocument
-    from jitscope_widgets.documents.fusion import FusionDocument, Kernel
-    from jitscope_widgets.documents.graph import GraphDocument
-    from jitscope_widgets.documents.ledger import LedgerDocument
-    from jitscope_widgets.documents.machine import MachineDocument
-    from jitscope_widgets.documents.memory import MemoryDocument
-    from jitscope_widgets.documents.passes import PassesDocument
-    from jitscope_widgets.documents.profile import ProfileDocument
-    from jitscope_widgets.documents.reasons import ReasonsDocument
-    from jitscope_widgets.documents.recompilations import RecompilationsDocument
-    from jitscope_widgets.documents.sharding import ShardingDocument
-    from jitscope_widgets.documents.timing import TimingDocument
-    from jitscope_widgets.documents.transformations import TransformationsDocument
-    from jitscope_widgets.documents.values import ValuesDocument
 
     from .on_target import OnTarget, Part
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -20,14 +20,11 @@ from jitscope.core.messages import with_advice
 from jitscope_scope import jaxwatch, observe
 from jitscope_scope.advise import nans
 from jitscope_scope.advise.nans import by_parts
+from jitscope_widgets.documents.annotations import NanHuntDocument
 
 from . import output
 from .document_views import DocumentView
 from .uses import call_is_for_jax
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.nan_hunt import NanHuntDocument
 
 
 class NanHunt(DocumentView["NanHuntDocument"]):

@@ -15,6 +15,13 @@ from jitscope_scope.observe.fusion import Kernels
 from jitscope_scope.targets.beside import Beside, of_cpu, of_target, targets_document
 from jitscope_scope.targets.helper import CompilerLost
 from jitscope_scope.targets.target_modules import target_text
+from jitscope_widgets.documents.annotations import (
+    PassesDocument,
+    Position,
+    TargetDocument,
+    TargetMemory,
+    TargetsDocument,
+)
 from jitscope_widgets.words import reason
 
 from . import output
@@ -23,10 +30,6 @@ from .document_views import DocumentView, Graph, Program
 
 if TYPE_CHECKING:
     from jitscope_scope.targets.asking import TargetProgram
-    from jitscope_widgets.documents.parts import Position
-    from jitscope_widgets.documents.passes import PassesDocument
-    from jitscope_widgets.documents.target import TargetDocument, TargetMemory
-    from jitscope_widgets.documents.targets import TargetsDocument
 
     from .inspection import Inspection
 

@@ -12,18 +12,15 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from IPython.core.getipython import get_ipython
 
 from jitscope_scope.advise.code.ipython import python_of
+from jitscope_widgets.documents.annotations import LedgerDocument
 from jitscope_widgets.view_data import with_views
 
 from .sharp_bits import SharpBits
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.ledger import LedgerDocument
 
 
 TARGET = "jitscope"

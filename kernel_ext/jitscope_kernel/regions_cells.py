@@ -9,7 +9,7 @@ import random
 import tempfile
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 from IPython.core.interactiveshell import InteractiveShell
@@ -23,11 +23,7 @@ from jitscope_scope.regions.cells import notebook_of
 from jitscope_scope.regions.finding import Watch
 from jitscope_scope.regions.replaying import harmless
 from jitscope_scope.regions.watching import snapshot
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.parts import Fix
-    from jitscope_widgets.documents.regions import RegionsDocument
+from jitscope_widgets.documents.annotations import Fix, RegionsDocument
 
 
 def of_cell(

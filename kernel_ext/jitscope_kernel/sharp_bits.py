@@ -10,7 +10,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from jitscope.core.source import Position, cell_texts, edits_typed, lines_of, shifted
 from jitscope.core.unfinished_traces import unfinished
@@ -28,12 +28,12 @@ from jitscope_scope.advise.run.redefined import kept
 from jitscope_scope.advise.watch import NoticeCollector, Watch
 from jitscope_scope.source_code.edits import Edit, Span
 from jitscope_scope.source_code.names import imported_in
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.diagnostics import Diagnostic as DiagnosticDocument, DiagnosticsDocument
-    from jitscope_widgets.documents.parts import Fix as FixDocument
-    from jitscope_widgets.documents.stopped import StoppedDocument
+from jitscope_widgets.documents.annotations import (
+    Diagnostic as DiagnosticDocument,
+    DiagnosticsDocument,
+    Fix as FixDocument,
+    StoppedDocument,
+)
 
 
 PlaceOf = Callable[[str], "tuple[str, str | None] | None"]

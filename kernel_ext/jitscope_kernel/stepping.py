@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jitscope
 from jitscope.backend.dispatch import JitFunction
 from jitscope_scope import jaxwatch, observe
 from jitscope_scope.jaxwatch.tapes import JaxTapes
 from jitscope_scope.observe.stepping import trace_document
+from jitscope_widgets.documents.annotations import TraceDocument
 
 from .document_views import DocumentView
 from .uses import call_is_for_jax
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.trace import TraceDocument
 
 
 class Stepped(DocumentView["TraceDocument"]):

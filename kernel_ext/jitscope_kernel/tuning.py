@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Collection, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jitscope.core.errors import Unavailable
 from jitscope_scope import observe
@@ -15,16 +15,12 @@ from jitscope_scope.tune import Outcome, Tuning, forget, forget_row, tune as rac
 from jitscope_scope.tune.racing import CLEARLY
 from jitscope_scope.tune.same import Same
 from jitscope_scope.tune.subjects import OwnSubject, Subject, subject_of_row
+from jitscope_widgets.documents.annotations import RegionSame, TunedForm, TuningDocument
 from jitscope_widgets.words import reason
 
 from . import output
 from .document_views import DocumentView
 from .uses import call_is_for_jax
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.regions import RegionSame
-    from jitscope_widgets.documents.tuning import TunedForm, TuningDocument
 
 
 SECONDS = 20.0

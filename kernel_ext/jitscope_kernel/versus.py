@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jitscope_scope import observe
 from jitscope_scope.observe.comparing.document import comparison_of
 from jitscope_scope.observe.comparing.sides import side_of
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.comparison import ComparisonDocument
+from jitscope_widgets.documents.annotations import ComparisonDocument
 
 
 class Versus:

@@ -10,19 +10,16 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from jitscope.core import config, records, source
 from jitscope.core.records import after_compiling
 
+from .annotations import Cause
 from .observe import Row, explanation, ledger
 from .observe.recompiling.cards import because, proof
 from .observe.recompiling.groups import Group
 from .observe.recompiling.remedies import remedy
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.recompilations import Cause
 
 
 __all__ = ["TooManyCompilations", "TracedAgain", "assert_compiles", "limit_compilations", "no_tracing"]

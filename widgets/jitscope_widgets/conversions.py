@@ -5,18 +5,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from .documents.annotations import FusionDocument
 from .escapes import clean
 from .origins import placed
 from .quantities import size
 from .view import inline
 from .view.parts import Column, Content, Grouped, Part, Place, Ref, Row, Section, Sentence, Table
 from .words import NO_LINE, lines, mostly_in, plural
-
-
-if TYPE_CHECKING:
-    from .documents.fusion import FusionDocument
 
 
 TITLE = "Precision, copies and transposes"

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
-
-if TYPE_CHECKING:
-    from .documents.compilation import CompilationDocument, InstrumentDocument, Instruments
-    from .documents.machine import CodeFunction, MachineDocument, MachineKernel
-    from .documents.profile import ProfileDocument
+from .documents.annotations import (
+    CodeFunction,
+    CompilationDocument,
+    InstrumentDocument,
+    Instruments,
+    MachineDocument,
+    MachineKernel,
+    ProfileDocument,
+)
 
 
 def with_instrument(compilation: CompilationDocument, name: str, found: InstrumentDocument) -> CompilationDocument:

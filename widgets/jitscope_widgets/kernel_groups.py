@@ -6,16 +6,13 @@ import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
+from .documents.annotations import FusionDocument, Kernel
 from .kernel_blocks import Block, Blocks
 from .view import inline
 from .view.parts import Content, Grouped, Ref, Row, Table, Text
 from .words import lines as lines_of, no_line, plural
-
-
-if TYPE_CHECKING:
-    from .documents.fusion import FusionDocument, Kernel
 
 
 _OPENED = 0.25

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import anywidget
 import traitlets
@@ -14,6 +14,7 @@ from . import words
 from .answers import SILENT, Answers
 from .bundle import in_kernel, static_bundle
 from .document_forms import lacks_programs
+from .documents.annotations import CompilationDocument, InstrumentDocument
 from .envelope import PackedDocument, pack, pack_compilation
 from .html import pack_with_remarks
 from .instrument_documents import with_instrument
@@ -21,10 +22,6 @@ from .page import page
 from .static_files import LOADER, VIEW, read, view_problem
 from .view_data import fusion_of, timing_of, title_of
 from .words import Document
-
-
-if TYPE_CHECKING:
-    from .documents.compilation import CompilationDocument, InstrumentDocument
 
 
 _WIDGET_MIME = "application/vnd.jupyter.widget-view+json"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from types import FrameType, SimpleNamespace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from jitscope.core import call_sites, source
 from jitscope.core.errors import Unavailable
@@ -16,6 +16,7 @@ from jitscope.core.jaxpr import Var
 from jitscope.core.source import Position
 from jitscope.core.unfinished_traces import LAST, MOST, UnfinishedTrace
 
+from ..annotations import StoppedDocument
 from ..observe.stopped import stopped_document
 from ..source_code.frames import entries, position_of, value_in
 from ..source_code.places import path_at
@@ -23,10 +24,6 @@ from . import private
 from .library_arguments import renamed
 from .retracing import raised_by_jax, remembered
 from .translating import Translation, debug_of
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.stopped import StoppedDocument
 
 
 class _TraceStop(Exception):

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jitscope.backend.signature import as_written
 from jitscope.core.shardings import NamedSharding, PartitionSpec
 from jitscope.sharding import Mesh
 
+from ..annotations import ShardingDocument
 from ..observe.sharding import sharding_document
 from . import private
 from .translating import OtherAval, aval_of, one_line
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.sharding import ShardingDocument
 
 
 def layout_text(sharding: Any) -> str:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jitscope.xla.hlo_module import Computation, Instruction
 
+from ..annotations import Gpu
 from .ledger import Row
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.fusion import Gpu
 
 
 def accelerator_of(row: Row) -> Any:

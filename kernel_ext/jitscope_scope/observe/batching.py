@@ -4,14 +4,11 @@ and whether it is still one operation for all of them."""
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from jitscope.core.jaxpr import JaxprEqn, subjaxprs
 from jitscope.core.steps import Batched
 
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.transformations import How
+from ..annotations import How
 
 
 _LOOPS = frozenset(("while", "scan"))

@@ -8,22 +8,19 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from jitscope.core.errors import Unavailable
 
+from ..annotations import (
+    Boundary as BoundaryDocument,
+    BoundaryObservation,
+    CompilationDocument,
+    FusionDocument,
+    GraphDocument,
+    ObservedKind,
+)
 from .hlo_flow import Flow, Op, scopes_around
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.compilation import CompilationDocument
-    from jitscope_widgets.documents.fusion import (
-        Boundary as BoundaryDocument,
-        BoundaryObservation,
-        FusionDocument,
-        ObservedKind,
-    )
-    from jitscope_widgets.documents.graph import GraphDocument
 
 
 MOST = 1000

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Mapping, Sequence
 from itertools import count, takewhile
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +21,16 @@ from jitscope.xla.hlo_module import Computation, Instruction
 from jitscope.xla.parts import tiles
 from jitscope.xla.spread import Spread
 
+from ..annotations import (
+    Collective,
+    CollectiveKind,
+    CollectiveTotal,
+    CommunicationDocument,
+    GraphDocument,
+    GraphNode,
+    LaidValue,
+    ValueRole,
+)
 from .communication_times import with_times
 from .cost import trips
 from .hlo import COLLECTIVES, SUMS, bytes_of, collective_of, devices_of, types_in
@@ -30,18 +40,6 @@ from .ledger import Row
 from .memory import names_of
 from .sharding import spec_text
 from .stacks import backward_paths
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.communication import (
-        Collective,
-        CollectiveKind,
-        CollectiveTotal,
-        CommunicationDocument,
-        LaidValue,
-        ValueRole,
-    )
-    from jitscope_widgets.documents.graph import GraphDocument, GraphNode
 
 
 MOST = 200

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,12 +10,9 @@ from jitscope.backend.call_arguments import CallArguments
 from jitscope.core.errors import Unavailable
 from jitscope.xla import processes, profiler
 
+from ..annotations import Collective, CollectiveSeconds, CommunicationDocument
 from .ledger import Row
 from .rerunning import rerun_of
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.communication import Collective, CollectiveSeconds, CommunicationDocument
 
 
 _MOST, _LIMIT = 20, 1.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from jitscope.backend.call_arguments import CallArguments
 from jitscope.backend.signature import Signature
@@ -17,6 +17,20 @@ from jitscope.xla import hlo_module
 from jitscope.xla.hlo_module import Computation
 from jitscope.xla.spread import Spread
 
+from ..annotations import (
+    CellDocument,
+    CellError,
+    CommunicationDocument,
+    CompilationDocument,
+    Cost,
+    FusionDocument,
+    GraphDocument,
+    LedgerDocument,
+    LedgerRow,
+    Position,
+    RecompilationsDocument,
+    RowState,
+)
 from .accelerators import gpu_facts
 from .calls import CallTree, root_of
 from .cost import Work, work_of
@@ -34,17 +48,6 @@ from .small import small_document
 from .source import source_document
 from .stacks import Stacks
 from .timing import measure_steady, quantity, timing_document
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.cell import CellDocument, CellError
-    from jitscope_widgets.documents.communication import CommunicationDocument
-    from jitscope_widgets.documents.compilation import CompilationDocument
-    from jitscope_widgets.documents.fusion import FusionDocument
-    from jitscope_widgets.documents.graph import GraphDocument
-    from jitscope_widgets.documents.ledger import LedgerDocument, LedgerRow, RowState
-    from jitscope_widgets.documents.parts import Cost, Position
-    from jitscope_widgets.documents.recompilations import RecompilationsDocument
 
 
 def signature_text(row: Row) -> str:

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
+from ..annotations import Edit as EditDocument, Fix, Position
 from .positions import sendable
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.parts import Edit as EditDocument, Fix, Position
 
 
 __all__ = ["fix_document"]

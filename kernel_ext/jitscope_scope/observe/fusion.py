@@ -6,11 +6,20 @@ import math
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from jitscope.core.words import counted
 from jitscope.xla.hlo_module import Computation
 
+from ..annotations import (
+    FusionDocument,
+    FusionSummary,
+    GraphDocument,
+    Kernel,
+    KernelKind,
+    Member,
+    Position,
+    UnknownOrigins,
+)
 from .boundaries import boundaries_of
 from .cost import bytes_written, trips
 from .groups.kernels import Origins
@@ -20,12 +29,6 @@ from .hlo_lineage import Lineage
 from .hlo_origins import with_origins
 from .hlo_rows import rows_of
 from .kernel_blocks import Blocks
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.fusion import FusionDocument, FusionSummary, Kernel, Member, UnknownOrigins
-    from jitscope_widgets.documents.graph import GraphDocument
-    from jitscope_widgets.documents.parts import KernelKind, Position
 
 
 Written = Callable[[str], int | None]

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jitscope.core.avals import ShapedArray
 from jitscope.core.jaxpr import NO_DEBUG, Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, running, subpath
 from jitscope.core.printing import Names, atom_text, binder_text, literal_text, shown_params
 
+from ..annotations import GraphDocument, GraphEdge, GraphNode, NodeKind, NodeOrigin, Position
 from .calls import CallTree
 from .groups import grouped
 from .positions import CellOf, no_cell
 from .stacks import EquationOrigin, Stacks
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.graph import GraphDocument, GraphEdge, GraphNode, NodeKind, NodeOrigin
-    from jitscope_widgets.documents.parts import Position
 
 
 def jaxpr_graph(

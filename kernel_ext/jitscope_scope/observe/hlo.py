@@ -6,20 +6,15 @@ import functools
 import math
 import re
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from jitscope.core.words import cut
 from jitscope.xla import hlo_module
 from jitscope.xla.hlo_module import Computation, Instruction
 
+from ..annotations import CollectiveKind, GraphDocument, GraphEdge, GraphNode, NodeKind, Position
 from .groups.kernels import Origins, grouped_operations
 from .hlo_flow import FREE, Flow, Op, paths_in
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.communication import CollectiveKind
-    from jitscope_widgets.documents.graph import GraphDocument, GraphEdge, GraphNode, NodeKind
-    from jitscope_widgets.documents.parts import Position
 
 
 _ARRAY = re.compile(r"\b(pred|token|opaque|[a-z]+\d+\w*)\[([^\]]*)\]")

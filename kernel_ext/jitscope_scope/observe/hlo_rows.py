@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..annotations import DiffLine, DiffRow, RowKind
 from .hlo import text_of
 from .hlo_flow import FREE, Flow, Op
 from .hlo_lineage import Lineage
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.fusion import DiffLine, DiffRow, RowKind
 
 
 def rows_of(before: Flow, after: Flow, lineage: Lineage) -> list[DiffRow]:

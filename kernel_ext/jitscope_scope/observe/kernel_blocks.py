@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
+from ..annotations import GraphDocument, Kernel, ProgramBlock
 from .groups.kernels import Origins, block_label
 from .groups.names import without_number
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.fusion import Kernel
-    from jitscope_widgets.documents.graph import GraphDocument
-    from jitscope_widgets.documents.parts import ProgramBlock
 
 
 _CALLS = 3

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jitscope.api.layouts import inspect_array_sharding
 from jitscope.core.avals import ShapedArray, aval_of
 
+from ..annotations import ShardingDocument
 from .sharding import cells_of, drawing, sharding_document
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.sharding import ShardingDocument
 
 
 __all__ = ["visualize_array_sharding", "visualize_sharding"]

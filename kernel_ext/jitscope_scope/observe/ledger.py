@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jitscope.backend.call_arguments import CallArguments, ProgramArguments
 from jitscope.backend.disk.answer import Answer
@@ -32,6 +32,7 @@ from jitscope.core.source import Position, position_in
 from jitscope.core.trace import Tracer
 from jitscope.named_tuple import NamedTuple
 
+from ..annotations import Position as PositionDocument, SteadyRun
 from ..source_code.frames import outwards
 from . import made_by
 from .differences import UNKNOWN, Difference, closest, together
@@ -40,11 +41,6 @@ from .signature_texts import result_text
 from .small import Small
 from .stacks import Stacks
 from .values_read import ValueRead, traced_with
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.parts import Position as PositionDocument
-    from jitscope_widgets.documents.timing import SteadyRun
 
 
 __all__ = ["Ledger", "Mark", "Row", "ledger"]

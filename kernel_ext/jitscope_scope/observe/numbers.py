@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jitscope.core.jaxpr import Jaxpr, JaxprEqn, walk
 
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.graph import GraphDocument, GraphNode
+from ..annotations import GraphDocument, GraphNode
 
 
 Numbers = Callable[[JaxprEqn], float | None] | Mapping[str, float]

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
 
 from jitscope.core import call_sites
 from jitscope.core.jaxpr import Jaxpr, JaxprEqn, running, subpath
 from jitscope.core.source import Position, as_typed
 
+from ..annotations import Position as PositionDocument
 from .stacks import Frame, Stacks
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.parts import Position as PositionDocument
 
 
 __all__ = ["place_document", "position_document", "positions_of"]

@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from jitscope.core.errors import Unavailable
 from jitscope.xla import hlo_module, progress
@@ -17,17 +16,13 @@ from jitscope.xla.dumps import Source
 from jitscope.xla.errors import XlaError
 from jitscope.xla.fusion_log import fusion_log
 
+from ..annotations import KernelPair, PairEnd, Position, ReasonsDocument
 from .boundaries import Boundaries, Boundary
 from .fusion_decisions import Decision, End, decisions_of
 from .hlo import bytes_of, positions_of
 from .hlo_flow import FREE, Op
 from .hlo_origins import flow_of_program
 from .ledger import Row
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.parts import Position
-    from jitscope_widgets.documents.reasons import KernelPair, PairEnd, ReasonsDocument
 
 
 MOST = 400

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jitscope.core.avals import ShapedArray
 from jitscope.core.meshes import AbstractMesh
 from jitscope.core.shardings import NamedSharding, PartitionSpec, names_of
 from jitscope.xla import client
 
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.sharding import ShardingDocument, Tile
+from ..annotations import ShardingDocument, Tile
 
 
 MOST = 512

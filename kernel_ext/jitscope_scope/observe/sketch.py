@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
 
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.compilation import ProgramPart
-    from jitscope_widgets.documents.graph import GraphDocument, GraphNode
+from ..annotations import GraphDocument, GraphNode, ProgramPart
 
 
 MOST = 24

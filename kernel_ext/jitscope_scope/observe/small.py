@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jitscope.core.source import Position, file_name, place
 from jitscope.core.words import counted, cut, duration
 from jitscope.named_tuple import NamedTuple
 
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.ledger import SmallOperation, SmallPrograms
+from ..annotations import SmallOperation, SmallPrograms
 
 
 __all__ = ["Small", "dearest", "small_document", "small_sentence"]

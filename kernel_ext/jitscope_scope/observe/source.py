@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING
 
 from jitscope.core.source import code_of, lines_of
 
+from ..annotations import SourceDocument, SourceFunction, SourceMark
 from .calls import CallTree, Function
 from .positions import CellOf, no_cell, sendable
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.source import SourceDocument, SourceFunction, SourceMark
 
 
 MAX_LINES = 400

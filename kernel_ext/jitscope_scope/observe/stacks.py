@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import dropwhile, pairwise, takewhile
 from types import CodeType
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from jitscope.core import call_sites
 from jitscope.core.jaxpr import Jaxpr, JaxprEqn, running, walk
 from jitscope.core.source import Position, in_program, is_installed, is_internal, is_stdlib, position_in
 from jitscope.named_tuple import NamedTuple
 
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.parts import Transform
+from ..annotations import Transform
 
 
 class Frame(NamedTuple):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from jitscope.core.effects import no_effects
 from jitscope.core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn
@@ -13,17 +12,12 @@ from jitscope.core.source import Position
 from jitscope.core.unfinished_traces import UnfinishedTrace, unfinished
 from jitscope.core.words import cut
 
+from ..annotations import Fix, GraphDocument, Position as PositionDocument, StepKind, StoppedDocument, StoppedStep
 from ..source_code.places import path_at
 from ..source_code.rewrites import within
 from .graph import jaxpr_graph
 from .positions import CellOf, no_cell, position_document, positions_of, sendable
 from .stacks import is_installed
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.graph import GraphDocument
-    from jitscope_widgets.documents.parts import Fix, Position as PositionDocument
-    from jitscope_widgets.documents.stopped import StepKind, StoppedDocument, StoppedStep
 
 
 class _FailedOperation(Primitive):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,14 +10,10 @@ from jitscope.backend.call_arguments import CallArguments
 from jitscope.core.words import counted
 from jitscope.xla import hlo_module, profiler
 
+from ..annotations import Quantity, QuantityOrigin, Stage, StageName, TimingDocument
 from .ledger import Row
 from .profiling.spans import recording_of
 from .rerunning import Rerun, rerun_of
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.parts import Origin, Quantity
-    from jitscope_widgets.documents.timing import Stage, StageName, TimingDocument
 
 
 STAGES: tuple[tuple[str, StageName], ...] = (
@@ -30,7 +25,7 @@ STAGES: tuple[tuple[str, StageName], ...] = (
 )
 
 
-def quantity(value: float | None, unit: str, origin: Origin = "measured", note: str = "") -> Quantity:
+def quantity(value: float | None, unit: str, origin: QuantityOrigin = "measured", note: str = "") -> Quantity:
     """A number with its unit and origin; None is unknown."""
     return {"value": value, "unit": unit, "origin": origin if value is not None else "unknown", "note": note}
 

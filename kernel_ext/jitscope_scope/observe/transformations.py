@@ -9,7 +9,7 @@ import io
 import time
 from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from jitscope.backend.call_arguments import CallArguments
 from jitscope.control.callbacks import calls_python
@@ -19,24 +19,22 @@ from jitscope.core.jaxpr import Jaxpr, subjaxprs
 from jitscope.core.printing import Names
 from jitscope.core.steps import Batched, Recorder, Step, recording_steps
 
+from ..annotations import (
+    BatchedOperation,
+    CodeProgram,
+    Origin,
+    Position,
+    ProgramLine,
+    StepTransform,
+    Transform,
+    TransformationsDocument,
+    TransformationStep,
+)
 from .batching import how_of, names_of, types_of
 from .ledger import Ledger, Row, ledger as session_ledger
 from .positions import CellOf, position_document, positions_of, sendable
 from .stepping.tapes import listed
 from .timing import quantity
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.parts import Position, Transform
-    from jitscope_widgets.documents.transformations import (
-        BatchedOperation,
-        CodeProgram,
-        Origin,
-        ProgramLine,
-        StepTransform,
-        TransformationsDocument,
-        TransformationStep,
-    )
 
 
 STEPS, LINES = 40, 300

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jitscope.core.errors import Unavailable
 from jitscope.xla import hlo_module
@@ -20,6 +20,7 @@ from jitscope.xla.errors import XlaError
 from jitscope.xla.hlo_module import Computation
 from jitscope.xla.program import to_the_end
 
+from ..annotations import TargetDocument
 from ..observe.accelerators import name_of
 from ..observe.hlo_flow import Flow, flow_of
 from ..observe.hlo_origins import with_origins
@@ -30,10 +31,6 @@ from .helper import CompilerLost, helper_for, limit
 from .names import Target, target_of
 from .ready import Plugin, plugin_for
 from .target_modules import TargetModule, lowered_for
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.target import TargetDocument
 
 
 Waiting = Callable[[float], None]

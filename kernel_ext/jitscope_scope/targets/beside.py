@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from ..annotations import (
+    CompilationDocument,
+    FusionDocument,
+    Kernel,
+    Position,
+    TargetBoundary,
+    TargetDocument,
+    TargetsDocument,
+    TargetsKernel,
+    TargetsLine,
+    TargetsPair,
+    TargetsSide,
+)
 from ..observe.ledger import Row
 from ..observe.timing import quantity
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.compilation import CompilationDocument
-    from jitscope_widgets.documents.fusion import FusionDocument, Kernel
-    from jitscope_widgets.documents.parts import Position
-    from jitscope_widgets.documents.target import TargetBoundary, TargetDocument
-    from jitscope_widgets.documents.targets import TargetsDocument, TargetsKernel, TargetsLine, TargetsPair, TargetsSide
 
 
 MOST_PAIRS = 200

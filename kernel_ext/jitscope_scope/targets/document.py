@@ -4,12 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from jitscope.core.words import counted
 from jitscope.xla import hlo_module
 from jitscope.xla.errors import XlaError
 
+from ..annotations import (
+    Kernel,
+    Quantity,
+    TargetBoundary,
+    TargetChip,
+    TargetCode,
+    TargetCollective,
+    TargetDecision,
+    TargetDocument,
+    TargetKernel,
+    TargetMemory,
+    TargetStep,
+)
 from ..observe.boundaries import boundaries_of
 from ..observe.communication import groups_of, runs_of
 from ..observe.cost import Costs, Work
@@ -25,22 +38,6 @@ from .chips import Chip
 from .decisions import Apart, Decision
 from .models import PRODUCTS, exchange, roofline, unit_of
 from .schedule import steps_of
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.fusion import Kernel
-    from jitscope_widgets.documents.parts import Quantity
-    from jitscope_widgets.documents.target import (
-        TargetBoundary,
-        TargetChip,
-        TargetCode,
-        TargetCollective,
-        TargetDecision,
-        TargetDocument,
-        TargetKernel,
-        TargetMemory,
-        TargetStep,
-    )
 
 
 MOST_DECISIONS = 2000

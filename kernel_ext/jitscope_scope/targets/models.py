@@ -5,15 +5,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from ..annotations import TargetBound
 from ..observe.cost import Work
 from ..observe.hlo_flow import Op
 from .chips import Chip
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.target import TargetBound
 
 
 PRODUCTS = ("dot", "convolution")

@@ -5,13 +5,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from jitscope.xla.hlo_module import Computation, Instruction
 
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.target import TargetStep
+from ..annotations import TargetStep
 
 
 _BEGIN, _UPDATE, _END = "-start", "-update", "-done"

@@ -18,7 +18,7 @@ from pkgutil import iter_modules
 from typing import TYPE_CHECKING, TypeAlias
 
 
-_TOOLS = frozenset(("__main__", "checking", "fields", "parts", "rules", "schema", "typescript"))
+_TOOLS = frozenset(("__main__", "annotations", "checking", "fields", "parts", "rules", "schema", "typescript"))
 """The files that are no kind of document."""
 
 

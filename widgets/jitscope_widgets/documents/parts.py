@@ -10,7 +10,7 @@ KernelKind = Literal["fusion", "library", "loop", "copy", "other"]
 """What a kernel is: several operations fused, a call of a library, a loop, a copy, or a single operation."""
 
 
-Origin = Literal["measured", "modelled", "unknown"]
+QuantityOrigin = Literal["measured", "modelled", "unknown"]
 """How a number was obtained."""
 
 
@@ -27,7 +27,7 @@ class Quantity(TypedDict):
     value: float | None
     """None exactly when the origin is "unknown"."""
     unit: str
-    origin: Origin
+    origin: QuantityOrigin
     note: str
     """How it was obtained; may be empty."""
 

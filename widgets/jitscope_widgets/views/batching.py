@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
 
 from .. import words
+from ..documents.annotations import BatchedOperation, How, TransformationsDocument, TransformationStep
 from ..escapes import clean
 from ..view import inline
 from ..view.parts import Column, Content, Part, Ref, Row, Table
 from ..words import plural
-
-
-if TYPE_CHECKING:
-    from ..documents.transformations import BatchedOperation, How, TransformationsDocument, TransformationStep
 
 
 WORSE: dict[How, str] = {

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from .. import words
+from ..documents.annotations import Collective, CollectiveTotal, CommunicationDocument, LaidValue, Position
 from ..escapes import clean
 from ..quantities import seconds, size
 from ..view import inline
 from ..view.parts import Column, Content, Part, Place, Ref, Row, Sentence, Table
 from ..words import NO_LINE, plural
-
-
-if TYPE_CHECKING:
-    from ..documents.communication import Collective, CollectiveTotal, CommunicationDocument, LaidValue
-    from ..documents.parts import Position
 
 
 NAME = "Communication"

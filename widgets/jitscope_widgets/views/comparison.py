@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
+from ..documents.annotations import ComparedChange, ComparedEquation, ComparedKernel, ComparisonDocument, Position
 from ..escapes import clean
 from ..looks import BACKWARD, is_backward
 from ..quantities import amount, number, show
@@ -13,11 +14,6 @@ from ..sentences import TABLES
 from ..view import inline
 from ..view.parts import Beside, Code, CodeLine, Column, Graph, Part, Ref, Row, Section, Sentence, Stretch, Table
 from ..words import Document, lines as lines_of, plural
-
-
-if TYPE_CHECKING:
-    from ..documents.comparison import ComparedChange, ComparedEquation, ComparedKernel, ComparisonDocument
-    from ..documents.parts import Position
 
 
 NAME = "Comparison"

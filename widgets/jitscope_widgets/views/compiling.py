@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from .. import words
+from ..documents.annotations import CodeWriting, KernelWriting, PassesDocument
 from ..escapes import clean
 from ..quantities import amount, percent, seconds
 from ..view import inline
 from ..view.parts import Bar, Column, Content, Grouped, Part, Place, Ref, Row, Section, Sentence, Table
 from ..words import NO_LINE, plural
-
-
-if TYPE_CHECKING:
-    from ..documents.passes import CodeWriting, KernelWriting, PassesDocument
 
 
 NAME = "Where the time of compiling went"

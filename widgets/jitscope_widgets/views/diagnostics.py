@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from .. import words
+from ..documents.annotations import Diagnostic, DiagnosticsDocument, Position
 from ..escapes import clean
 from ..view import inline
 from ..view.parts import Card, Cards, Code, CodeLine, Content, Edit, Ignore, Part, Place, Section, Sentence, View
 from ..words import plural
-
-
-if TYPE_CHECKING:
-    from ..documents.diagnostics import Diagnostic, DiagnosticsDocument
-    from ..documents.parts import Position
 
 
 NAME = "Sharp bits"

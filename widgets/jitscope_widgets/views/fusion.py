@@ -7,10 +7,10 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import takewhile
-from typing import TYPE_CHECKING
 
 from .. import words
 from ..conversions import conversions
+from ..documents.annotations import Boundary, DiffRow, FusionDocument, Kernel, Position
 from ..escapes import clean
 from ..kernel_groups import grouped, share_of
 from ..looks import MOVES
@@ -39,11 +39,6 @@ from ..view.parts import (
     View,
 )
 from ..words import kernel_name, no_line, plural
-
-
-if TYPE_CHECKING:
-    from ..documents.fusion import Boundary, DiffRow, FusionDocument, Kernel
-    from ..documents.parts import Position
 
 
 NAME = "Fusion"

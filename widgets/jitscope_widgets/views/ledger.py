@@ -5,17 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
-from typing import TYPE_CHECKING
 
+from ..documents.annotations import LedgerDocument, LedgerRow, SmallOperation, SmallPrograms
 from ..escapes import clean, shorten
 from ..quantities import seconds
 from ..view import inline
 from ..view.parts import Column, Grouped, Part, Ref, Row, Sentence, Stretch, Table
 from ..words import plural
-
-
-if TYPE_CHECKING:
-    from ..documents.ledger import LedgerDocument, LedgerRow, SmallOperation, SmallPrograms
 
 
 NAME = "Compilations"

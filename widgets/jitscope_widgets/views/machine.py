@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from .. import words
+from ..documents.annotations import CodeFunction, CodeLoop, CodeText, MachineDocument, MachineKernel, Mix
 from ..escapes import clean
 from ..quantities import amount, percent, show
 from ..view import inline
@@ -27,10 +28,6 @@ from ..view.parts import (
     Table,
 )
 from ..words import NO_LINE, plural
-
-
-if TYPE_CHECKING:
-    from ..documents.machine import CodeFunction, CodeLoop, CodeText, MachineDocument, MachineKernel, Mix
 
 
 NAME = "Machine code"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from .. import words
+from ..documents.annotations import MemoryBuffer, MemoryChange, MemoryDocument, MemoryShare, Position
 from ..escapes import clean
 from ..quantities import origin, show, size
 from ..view import inline
@@ -31,11 +32,6 @@ from ..view.parts import (
     Table,
 )
 from ..words import NO_LINE, plural
-
-
-if TYPE_CHECKING:
-    from ..documents.memory import MemoryBuffer, MemoryChange, MemoryDocument, MemoryShare
-    from ..documents.parts import Position
 
 
 NAME = "Memory"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from .. import words
+from ..documents.annotations import HuntStep, NanHuntDocument, Numbers, Position, Transform
 from ..escapes import clean
 from ..quantities import show
 from ..view import inline
@@ -25,11 +25,6 @@ from ..view.parts import (
     Table,
 )
 from ..words import plural
-
-
-if TYPE_CHECKING:
-    from ..documents.nan_hunt import HuntStep, NanHuntDocument, Numbers
-    from ..documents.parts import Position, Transform
 
 
 NAME = "NaN hunt"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import words
+from ..documents.annotations import Fate, PassesDocument, PassRow, PassRun, PassState, Position, Quantity
 from ..escapes import clean
 from ..looks import CHANGES
 from ..quantities import amount, origin, seconds, show
@@ -34,11 +35,6 @@ from ..view.parts import (
 )
 from ..words import plural
 from .compiling import compiling
-
-
-if TYPE_CHECKING:
-    from ..documents.parts import Position, Quantity
-    from ..documents.passes import Fate, PassesDocument, PassRow, PassRun, PassState
 
 
 NAME = "XLA's passes"

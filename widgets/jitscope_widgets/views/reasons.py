@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from .. import words
+from ..documents.annotations import KernelPair, PairEnd, Position, ReasonsDocument
 from ..escapes import clean
 from ..quantities import size
 from ..sentences import TABLES, say
 from ..view import inline
 from ..view.parts import Column, Content, Part, Place, Ref, Row, Sentence, Table
 from ..words import plural
-
-
-if TYPE_CHECKING:
-    from ..documents.parts import Position
-    from ..documents.reasons import KernelPair, PairEnd, ReasonsDocument
 
 
 NAME = "Reasons"

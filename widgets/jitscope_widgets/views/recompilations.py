@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice, zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import words
+from ..documents.annotations import Matrix, RecompilationCard, RecompilationsDocument, RecompilationSite
 from ..escapes import clean
 from ..quantities import origin, seconds, show
 from ..view import inline
 from ..view.parts import Card, Cards, Column, Content, Edit, Inline, Part, Place, Row, Sentence, Table, View
 from ..words import plural
-
-
-if TYPE_CHECKING:
-    from ..documents.recompilations import Matrix, RecompilationCard, RecompilationsDocument, RecompilationSite
 
 
 NAME = "Recompilations"

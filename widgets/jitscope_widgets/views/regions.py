@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from ..documents.annotations import Region, RegionsDocument
 from ..escapes import clean, clean_lines
 from ..view import inline
 from ..view.parts import Code, CodeLine, Column, Content, Edit, Part, Row, Section, Sentence, Table, Text
 from ..words import plural
-
-
-if TYPE_CHECKING:
-    from ..documents.regions import Region, RegionsDocument
 
 
 NAME = "Regions"

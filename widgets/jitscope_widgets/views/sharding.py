@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from ..documents.annotations import ShardingDocument, Tile
 from ..escapes import clean
 from ..quantities import size
 from ..view.parts import Part, Sentence, Tiles
 from ..words import plural
-
-
-if TYPE_CHECKING:
-    from ..documents.sharding import ShardingDocument, Tile
 
 
 NAME = "Sharding"

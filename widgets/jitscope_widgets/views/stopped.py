@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from .. import words
+from ..documents.annotations import StoppedDocument, StoppedStep
 from ..escapes import clean
 from ..view import inline
 from ..view.parts import Content, Edit, Graph, List, Part, Place, Sentence
 from ..words import plural
-
-
-if TYPE_CHECKING:
-    from ..documents.stopped import StoppedDocument, StoppedStep
 
 
 NAME = "Stopped trace"

@@ -4,9 +4,19 @@ exchanges between devices, and the code of each kernel."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from .. import words
+from ..documents.annotations import (
+    GraphDocument,
+    GraphEdge,
+    Position,
+    TargetBoundary,
+    TargetCode,
+    TargetDecision,
+    TargetDocument,
+    TargetKernel,
+    TargetStep,
+)
 from ..escapes import clean
 from ..quantities import amount, origin, seconds, show
 from ..view import inline
@@ -33,12 +43,6 @@ from ..view.parts import (
     Table,
 )
 from ..words import NO_LINE, plural
-
-
-if TYPE_CHECKING:
-    from ..documents.graph import GraphDocument, GraphEdge
-    from ..documents.parts import Position
-    from ..documents.target import TargetBoundary, TargetCode, TargetDecision, TargetDocument, TargetKernel, TargetStep
 
 
 NAME = "Target"

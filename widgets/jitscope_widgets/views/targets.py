@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from .. import words
+from ..documents.annotations import Position, TargetsDocument, TargetsKernel, TargetsLine, TargetsPair, TargetsSide
 from ..escapes import clean
 from ..quantities import amount, show
 from ..view import inline
 from ..view.parts import Column, Content, Inline, Part, Place, Ref, Row, Sentence, Table
 from ..words import plural
-
-
-if TYPE_CHECKING:
-    from ..documents.parts import Position
-    from ..documents.targets import TargetsDocument, TargetsKernel, TargetsLine, TargetsPair, TargetsSide
 
 
 NAME = "Targets"

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import words
+from ..documents.annotations import Quantity, SteadyRun, TimingDocument
 from ..escapes import clean
 from ..quantities import amount, origin, show
 from ..view import inline
 from ..view.parts import Action, Column, Content, Facts, Part, Row, Section, Sentence, Stretch, Table, Text
-
-
-if TYPE_CHECKING:
-    from ..documents.parts import Quantity
-    from ..documents.timing import SteadyRun, TimingDocument
 
 
 NAME = "Timing"

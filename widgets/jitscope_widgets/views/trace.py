@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from ..documents.annotations import TraceCall, TraceCode, TraceDocument, TraceStep
 from ..escapes import clean
 from ..view import inline
 from ..view.parts import Beside, Code, CodeLine, Column, Content, Part, Row, Section, Sentence, Step, Steps, Table
 from ..words import plural
-
-
-if TYPE_CHECKING:
-    from ..documents.trace import TraceCall, TraceCode, TraceDocument, TraceStep
 
 
 NAME = "Trace"

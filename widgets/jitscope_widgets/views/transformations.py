@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from .. import words
+from ..documents.annotations import CodeProgram, ProgramLine, TransformationsDocument, TransformationStep
 from ..escapes import clean
 from ..sentences import TABLES
 from ..view.parts import Beside, Code, CodeLine, Part, Ref, Section, Sentence, Step, Steps
 from ..words import plural
 from . import batching
-
-
-if TYPE_CHECKING:
-    from ..documents.transformations import CodeProgram, ProgramLine, TransformationsDocument, TransformationStep
 
 
 NAME = "Transformations"

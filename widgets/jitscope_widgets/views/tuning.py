@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..documents.annotations import TunedForm, TuningDocument
 from ..escapes import clean
 from ..quantities import amount, number, show
 from ..view import inline
 from ..view.parts import Code, CodeLine, Column, Content, Part, Row, Sentence, Stretch, Table
 from ..words import plural
-
-
-if TYPE_CHECKING:
-    from ..documents.tuning import TunedForm, TuningDocument
 
 
 NAME = "Tuning"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from jitscope.core import dtypes, source
 from jitscope.core.jaxpr import count
 from jitscope.core.source import Position
 
+from ...annotations import Fix, HuntGraph, HuntInfinity, HuntStep, NanHuntDocument, NodeMark, Numbers, Transform
 from ...observe.fixes import fix_document
 from ...observe.graph import jaxpr_graph
 from ...observe.positions import CellOf, no_cell, position_document, positions_of, sendable
@@ -19,12 +20,6 @@ from . import causes
 from .by_parts import PartsReport
 from .report import Report
 from .rewriting import CheckedFix
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.graph import NodeMark
-    from jitscope_widgets.documents.nan_hunt import HuntGraph, HuntInfinity, HuntStep, NanHuntDocument, Numbers
-    from jitscope_widgets.documents.parts import Fix, Transform
 
 
 MOST_EQUATIONS = 1_000

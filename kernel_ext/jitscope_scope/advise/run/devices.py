@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from jitscope.core import call_sites, source
@@ -12,15 +12,12 @@ from jitscope.core.shardings import NamedSharding
 from jitscope.core.source import Position
 from jitscope.core.words import size
 
+from ...annotations import CommunicationDocument
 from ...observe.communication import instrument
 from ...observe.ledger import Row
 from ...observe.positions import equations_of
 from ...source_code.edits import Span
 from ..diagnostic import Diagnostic, Fix
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.communication import CommunicationDocument
 
 
 LARGE = 1 << 20

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from jitscope.core.source import Position
 from jitscope.core.words import duration
 
+from ...annotations import Cause
 from ...observe.differences import together
 from ...observe.ledger import Row
 from ...observe.recompiling.groups import Group, is_repeat, is_wanted
@@ -21,9 +22,6 @@ from ...source_code.places import path_at
 from ...source_code.tree import own_nodes
 from ..diagnostic import Diagnostic, Fix
 
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.recompilations import Cause
 
 _BITS = {
     "shape": "recompile-shape",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from enum import Enum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from jitscope.core.hashing import written
 from jitscope.core.jaxpr import Atom, Jaxpr, JaxprEqn, Literal, subjaxprs
@@ -13,16 +13,11 @@ from jitscope.core.printing import literal_text, shown_params
 from jitscope.core.words import cut
 from jitscope.xla.hlo_module import Computation
 
+from ...annotations import ComparedKernel, Kernel, Position
 from ..fusion import Kernels
 from ..hlo_flow import flow_of
 from ..positions import equations_of as all_equations
 from .contents import Contents, details_of
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.comparison import ComparedKernel
-    from jitscope_widgets.documents.fusion import Kernel
-    from jitscope_widgets.documents.parts import Position
 
 
 class Alignment(NamedTuple):

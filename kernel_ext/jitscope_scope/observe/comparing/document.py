@@ -5,12 +5,21 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from jitscope.xla import hlo_module
 
+from ...annotations import (
+    ComparedChange,
+    ComparedEquation,
+    ComparedEquations,
+    ComparedKernel,
+    ComparedKernels,
+    ComparedSide,
+    ComparisonDocument,
+)
 from ..cost import work_of
 from ..positions import positions_of
 from ..timing import quantity
@@ -19,18 +28,6 @@ from .joint import JointGraph, joint_of
 from .pairing import METHOD, Pairs, paired
 from .results import apart
 from .sides import Side
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.comparison import (
-        ComparedChange,
-        ComparedEquation,
-        ComparedEquations,
-        ComparedKernel,
-        ComparedKernels,
-        ComparedSide,
-        ComparisonDocument,
-    )
 
 
 Compared = TypeVar("Compared", "ComparedChange", "ComparedEquation", "ComparedKernel")

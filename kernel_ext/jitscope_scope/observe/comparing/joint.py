@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from jitscope.core.jaxpr import Atom, Jaxpr, JaxprEqn, Literal, Var, running, subpath
 from jitscope.core.printing import literal_text
 
+from ...annotations import GraphDocument, GraphEdge, GraphNode, NodeKind, NodeMark, SourceDocument, SourceMark
 from ..calls import CallTree, root_of
 from ..graph import jaxpr_graph
 from ..groups.trees import gathered
@@ -19,11 +20,6 @@ from ..stacks import Stacks
 from .aligning import aligned, changed as changed_between
 from .shared_groups import Groups, Runs
 from .sides import Side
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.graph import GraphDocument, GraphEdge, GraphNode, NodeKind, NodeMark
-    from jitscope_widgets.documents.source import SourceDocument, SourceMark
 
 
 WHOLE = 400

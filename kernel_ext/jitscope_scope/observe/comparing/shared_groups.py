@@ -10,19 +10,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from jitscope.core.jaxpr import Jaxpr, running, subpath
 
+from ...annotations import GraphNode, Position
 from ..groups.blocks import Block, Item, group_node, leaves
 from ..groups.level import runs_of
 from ..positions import CellOf, position_document
 from ..stacks import Stacks
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.graph import GraphNode
-    from jitscope_widgets.documents.parts import Position
 
 
 @dataclass(eq=False, slots=True)

@@ -7,20 +7,16 @@ other, `level` both in the equations of one program; `kernels` groups what XLA m
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from jitscope.core.jaxpr import JaxprEqn, Var, count, running
 
+from ...annotations import GraphNode
 from ..positions import CellOf, position_document
 from ..stacks import Stacks
 from .blocks import Block, Item, group_node
 from .level import Level
 from .same import Kinds
 from .trees import gathered
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.graph import GraphNode
 
 
 def grouped(

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ...annotations import GraphNode, GroupKind, Position
 from ..stacks import Frame
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.graph import GraphNode, GroupKind
-    from jitscope_widgets.documents.parts import Position
 
 
 @dataclass(slots=True, eq=False)

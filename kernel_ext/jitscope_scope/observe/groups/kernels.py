@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import NamedTuple, cast
 
+from ...annotations import GraphDocument, GraphEdge, GraphNode, GroupKind
 from .blocks import group_node
 from .lines import MOST
 from .order import readers_beside, together
 from .trees import gathered
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.graph import GraphDocument, GraphEdge, GraphNode, GroupKind
 
 
 class Origin(NamedTuple):

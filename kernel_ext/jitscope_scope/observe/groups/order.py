@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.graph import GraphEdge, GraphNode
+from ...annotations import GraphEdge, GraphNode
 
 
 def readers_beside(nodes: Sequence[GraphNode], edges: Sequence[GraphEdge]) -> dict[str, set[str]]:

@@ -5,13 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
+from ...annotations import GraphNode
 from .blocks import group_node
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.graph import GraphNode
 
 
 _PART = re.compile(r"""\[(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^\[\]]*)\]|\.[^\W\d]\w*""")

@@ -12,16 +12,13 @@ from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jitscope.backend.call_arguments import CallArguments
 
+from ...annotations import InstrumentDocument
 from ..ledger import Row
 from .offer import Offer as Offer
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.compilation import InstrumentDocument
 
 
 @cache

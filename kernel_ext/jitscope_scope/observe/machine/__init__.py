@@ -7,7 +7,7 @@ from __future__ import annotations
 import time
 import weakref
 import zlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jitscope.core.errors import Unavailable
 from jitscope.xla import hlo_module
@@ -15,15 +15,12 @@ from jitscope.xla.dumps import WITH_LLVM, DumpFile, Source, compiled_once_more
 from jitscope.xla.errors import XlaError
 from jitscope.xla.serialized import Parts, parts_of
 
+from ...annotations import MachineDocument
 from .. import accelerators
 from ..fusion import Kernels
 from ..hlo_origins import flow_of_program
 from ..ledger import Row
 from .document import Code, machine_document, read
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.machine import MachineDocument
 
 
 __all__ = ["code_of", "instrument", "machine_document"]

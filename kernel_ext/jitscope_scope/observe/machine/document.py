@@ -6,13 +6,24 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from jitscope.core.words import counted
 from jitscope.xla.dumps import DumpFile
 from jitscope.xla.hlo_module import Computation
 from jitscope.xla.serialized import Parts
 
+from ...annotations import (
+    CodeBlock,
+    CodeFunction,
+    CodeLoop,
+    CodeText,
+    Kernel,
+    MachineDocument,
+    MachineKernel,
+    MachineModule,
+    Position,
+    Quantity,
+)
 from ..cost import bytes_written
 from ..timing import quantity
 from .disassembly import Disassembly, Instruction, disassembled
@@ -21,20 +32,6 @@ from .linking import Link, Use, links_of, uses_of
 from .llvm import functions_in, nesting_of, values_in
 from .mix import mix_of, sentence_of
 from .objects import functions_of
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.fusion import Kernel
-    from jitscope_widgets.documents.machine import (
-        CodeBlock,
-        CodeFunction,
-        CodeLoop,
-        CodeText,
-        MachineDocument,
-        MachineKernel,
-        MachineModule,
-    )
-    from jitscope_widgets.documents.parts import Position, Quantity
 
 
 TEXTS = 1_000_000

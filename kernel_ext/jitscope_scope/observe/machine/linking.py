@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from jitscope.xla.hlo_module import Computation, Instruction
 from jitscope.xla.serialized import Parts, Step
 
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.fusion import Kernel
-    from jitscope_widgets.documents.machine import CodeRole
+from ...annotations import CodeRole, Kernel
 
 
 @dataclass(slots=True)

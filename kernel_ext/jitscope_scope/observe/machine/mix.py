@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 from jitscope.core.words import counted
 
+from ...annotations import Mix
 from .classes import ARITHMETIC, Class, element_of, memory_of, width_of
 from .disassembly import Instruction
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.machine import Mix
 
 
 _ORDER: tuple[Class, ...] = get_args(Class)

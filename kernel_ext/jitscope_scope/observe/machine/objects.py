@@ -7,13 +7,11 @@ import struct
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jitscope.core.errors import Unavailable
 
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.machine import MachineName
+from ...annotations import MachineName
 
 
 @dataclass(frozen=True, slots=True)

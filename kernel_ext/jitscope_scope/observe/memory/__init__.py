@@ -4,11 +4,12 @@ changes would do), `document` (all of it as plain data)."""
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jitscope.xla import callbacks, hlo_module
 from jitscope.xla.dumps import Source, compiled_once_more
 
+from ...annotations import MemoryChange, MemoryDocument
 from ..graph import argument_names, result_names
 from ..hlo import devices_of
 from ..hlo_origins import flow_of_program
@@ -17,10 +18,6 @@ from ..stacks import backward_paths
 from .document import Names, memory_document
 from .plan import plan_of
 from .trials import changes_of, try_change, verdict
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.memory import MemoryChange, MemoryDocument
 
 
 __all__ = ["instrument", "memory_of", "names_of", "plan_of"]

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from ...annotations import KeptForBackward, MemoryBuffer, MemoryShare, Position
 from .lifetimes import Buffer, Cover, curve_of
 from .plan import Plan
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.memory import KeptForBackward, MemoryBuffer, MemoryShare
-    from jitscope_widgets.documents.parts import Position
 
 
 Describe = Callable[[Buffer], "MemoryBuffer"]

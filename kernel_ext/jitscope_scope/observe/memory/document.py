@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from jitscope.core.words import size
 from jitscope.xla.hlo_module import Computation, Instruction
 
+from ...annotations import (
+    BufferKind,
+    KindBytes,
+    MemoryBuffer,
+    MemoryChange,
+    MemoryCurve,
+    MemoryDocument,
+    MemoryScope,
+    Position,
+)
 from ..cost import trips
 from ..hlo import shortened, types_in
 from ..hlo_flow import FREE, Flow, Op, unique
@@ -16,19 +26,6 @@ from ..timing import quantity
 from .by_line import by_line, kept_for_backward
 from .lifetimes import KINDS, Buffer, buffers_of, curve_of
 from .plan import Plan
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.memory import (
-        BufferKind,
-        KindBytes,
-        MemoryBuffer,
-        MemoryChange,
-        MemoryCurve,
-        MemoryDocument,
-        MemoryScope,
-    )
-    from jitscope_widgets.documents.parts import Position
 
 
 BUFFERS = 250

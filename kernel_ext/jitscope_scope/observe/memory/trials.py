@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jitscope.backend.compile import lower_closed
 from jitscope.backend.donating import usable
@@ -13,17 +13,13 @@ from jitscope.core.jaxpr import ClosedJaxpr
 from jitscope.xla import hlo_module
 from jitscope.xla.dumps import Source, compiled_once_more
 
+from ...annotations import ChangeKind, MemoryChange, Position, Quantity, TriedChange
 from ..cost import work_of
 from ..ledger import Row
 from ..timing import quantity
 from .checkpoints import Place, checkpointed_again, places_of
 from .lifetimes import KINDS, buffers_of, curve_of
 from .plan import plan_of, text_of
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.memory import ChangeKind, MemoryChange, TriedChange
-    from jitscope_widgets.documents.parts import Position, Quantity
 
 
 def changes_of(row: Row, positions: Mapping[str, Position]) -> list[MemoryChange]:

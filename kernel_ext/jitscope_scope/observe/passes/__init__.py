@@ -4,16 +4,12 @@ to the next), `fates` (what became of each equation), `phases` (how long the sta
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 from jitscope.xla.dumps import Source, compiled_again
 
+from ...annotations import PassesDocument
 from ..ledger import Row
 from .document import passes_document
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.passes import PassesDocument
 
 
 __all__ = ["instrument", "passes_document"]

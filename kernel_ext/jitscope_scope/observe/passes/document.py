@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, cast, get_args
+from typing import cast, get_args
 
 from jitscope.core import words
 from jitscope.xla import hlo_module, progress
 from jitscope.xla.dumps import CompilationDump
 
+from ...annotations import ChangeCounts, Fate as FateDocument, PassesDocument, PassRow, PassRun, PassState, Position
 from ..hlo import shortened
 from ..timing import quantity
 from .changes import Change, Kind, Tally, changes_between, tally
@@ -19,18 +20,6 @@ from .pictures import picture
 from .running import Pass, run_of
 from .states import State, shown, states_of
 from .words import of_pass
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.parts import Position
-    from jitscope_widgets.documents.passes import (
-        ChangeCounts,
-        Fate as FateDocument,
-        PassesDocument,
-        PassRow,
-        PassRun,
-        PassState,
-    )
 
 
 ROWS = 400

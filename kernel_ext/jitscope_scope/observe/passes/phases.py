@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from jitscope.xla.profiler import Phase
 
+from ...annotations import CodeWriting, PassStage, PassStageName
 from ..timing import quantity
 from .running import COMPILING, Pass
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.passes import CodeWriting, PassStage, PassStageName
 
 
 _STAGES: tuple[tuple[PassStageName, str, tuple[str, ...]], ...] = (

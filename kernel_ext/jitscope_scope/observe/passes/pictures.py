@@ -5,17 +5,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from jitscope.xla.hlo_module import Computation, Instruction
 
+from ...annotations import GraphDocument, GraphEdge, GraphNode, NodeKind
 from ..hlo import bytes_of, parameter_name, shortened, types_in
 from .changes import Change, paired, same_in
 from .states import State, shown
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.graph import GraphDocument, GraphEdge, GraphNode, NodeKind
 
 
 CHANGES, AROUND = 60, 60

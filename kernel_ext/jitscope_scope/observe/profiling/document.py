@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,22 @@ from jitscope.core.words import counted
 from jitscope.xla import client, hlo_module
 from jitscope.xla.hlo_module import Computation
 
+from ...annotations import (
+    Bounds as BoundsDocument,
+    CallSeconds,
+    Fresh,
+    FreshMemory,
+    GraphDocument,
+    Hardware,
+    Kernel,
+    KernelLines,
+    KernelSeconds,
+    ProfileDocument,
+    ProfileLine,
+    RecordedCall,
+    RecordedHow,
+    TimedKernel,
+)
 from ...page_faults import tunables_for_large_pages
 from ..accelerators import accelerator_of, is_gpu
 from ..calls import CallTree
@@ -44,25 +60,6 @@ from .peaks import Peaks, peaks_of
 from .recorded_call import call_document
 from .roofline import Verdict, element_of, verdict_of
 from .spans import Recording, Span
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.fusion import Kernel
-    from jitscope_widgets.documents.graph import GraphDocument
-    from jitscope_widgets.documents.profile import (
-        Bounds as BoundsDocument,
-        CallSeconds,
-        Fresh,
-        FreshMemory,
-        Hardware,
-        KernelLines,
-        KernelSeconds,
-        ProfileDocument,
-        ProfileLine,
-        RecordedCall,
-        RecordedHow,
-        TimedKernel,
-    )
 
 
 def instrument(row: Row, given: CallArguments | None = None, *, limit: float = 2.0) -> ProfileDocument:

@@ -10,20 +10,17 @@ the smallest sum of squares of relative errors, with a penalty for leaving that 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
 from jitscope.xla.hlo_module import Computation, Instruction
 
+from ...annotations import Kernel
 from ..cost import Costs
 from ..hlo import bytes_of
 from .bounds import owners_of
 from .roofline import element_of
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.fusion import Kernel
 
 
 Key = TypeVar("Key", bound=Hashable)

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
 from jitscope.core.source import lines_of
 
+from ...annotations import Position
 from ..calls import CallTree
 from ..positions import place_document, sendable
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.parts import Position
 
 
 Line = tuple[str, int]

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from jitscope.xla.profiler import Run
 
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.profile import RecordedCall
+from ...annotations import RecordedCall
 
 
 MOST = 2000

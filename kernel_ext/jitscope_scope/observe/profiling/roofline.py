@@ -4,14 +4,11 @@ CACM 2009): its time against what its bytes and its operations need at this mach
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from ...annotations import Bound, Nearest
 from ..cost import Work
 from .peaks import Peaks, kind_of
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.profile import Bound, Nearest
 
 
 REACHED = 0.5

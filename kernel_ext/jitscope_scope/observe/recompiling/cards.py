@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import PurePath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from jitscope.core import source, words
 
+from ...annotations import Fix, Position, RecompilationCard, RecompilationsDocument, RecompilationSite
 from ..differences import together
 from ..fixes import Edit, fix_document
 from ..ledger import Row
@@ -21,11 +22,6 @@ from .padded_shapes import without_settled
 from .remedies import Remedy, remedy, without_edit
 from .sizes import sizes_of
 from .stale import stale_cards
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.parts import Fix, Position
-    from jitscope_widgets.documents.recompilations import RecompilationCard, RecompilationsDocument, RecompilationSite
 
 
 MOST_SITES = 5

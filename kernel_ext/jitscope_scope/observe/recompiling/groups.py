@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from jitscope.core.source import Position, is_internal
 from jitscope.core.words import root_of
 
+from ...annotations import Cause
 from ..differences import STATIC_DATA, Difference
 from ..ledger import Row
 from ..stacks import is_installed
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.recompilations import Cause
 
 
 @dataclass

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from jitscope.backend.signature import BY_NAME, Signature, Static
 from jitscope.core.words import cut
 
+from ...annotations import Matrix, MatrixColumn
 from ..ledger import Row
 from ..structures import structure_text
 from .groups import Group
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.recompilations import Matrix, MatrixColumn
 
 
 MOST_COLUMNS, MOST_ROWS = 6, 8

@@ -7,11 +7,12 @@ import sys
 import types
 from collections.abc import Iterable, Iterator
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from jitscope.backend.function_objects import Capture
 from jitscope.core import source
 
+from ...annotations import RecompilationCard
 from ..differences import Difference
 from ..fixes import fix_document
 from ..ledger import Row
@@ -20,10 +21,6 @@ from ..positions import position_document
 from ..timing import quantity
 from ..values_read import ValueChange, changed, functions_traced
 from .redefined import Redefinition, redefined
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.recompilations import RecompilationCard
 
 
 class Stale(NamedTuple):

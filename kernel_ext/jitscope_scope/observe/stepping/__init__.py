@@ -8,18 +8,15 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jitscope.core import records
 
+from ...annotations import TraceDocument
 from ..ledger import ledger
 from .document import document
 from .frames import Follower
 from .tapes import OwnTapes, Tapes
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.trace import TraceDocument
 
 
 __all__ = ["trace_document"]

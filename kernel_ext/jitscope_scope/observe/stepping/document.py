@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from types import CodeType
-from typing import TYPE_CHECKING
 
 from jitscope.core import source
 from jitscope.core.source import Position
 
+from ...annotations import TraceCall, TraceCode, TraceDocument, TraceName, TraceStep
 from ..positions import CellOf, position_document, sendable
 from .branches import extent, skipped
 from .frames import Call, Follower, Piece, Step
 from .tapes import TapeText, Variable
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.trace import TraceCall, TraceCode, TraceDocument, TraceName, TraceStep
 
 
 _LINES = 400

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from jitscope.core import call_sites
 from jitscope.core.errors import Unavailable
 from jitscope.core.jaxpr import ClosedJaxpr, Var, backward_slice, count, walk
 
+from ...annotations import ValuesDocument
 from ..graph import result_names
 from ..ledger import Row
 from ..positions import positions_of
@@ -25,10 +26,6 @@ from .difference import said
 from .document import SMALL, Values
 from .evaluation import Evaluation, EvaluationStop
 from .summary import numbers
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.values import ValuesDocument
 
 
 __all__ = ["Evaluable", "instrument"]

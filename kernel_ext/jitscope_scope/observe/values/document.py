@@ -4,30 +4,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 
 from jitscope.core.jaxpr import ClosedJaxpr, Jaxpr, Var, running, subpath, walk
 from jitscope.core.words import counted
 
+from ...annotations import (
+    DevicePart,
+    Histogram,
+    Picture,
+    Position,
+    Statistics,
+    ValueDetail,
+    ValueOrigin,
+    ValueRow,
+    ValuesDocument,
+)
 from ..timing import quantity
 from .evaluation import Follower, Loop
 from .summary import Summary, first_values, histogram, numbers, picture, places_of
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.parts import Position
-    from jitscope_widgets.documents.values import (
-        DevicePart,
-        Histogram,
-        Picture,
-        Statistics,
-        ValueDetail,
-        ValueOrigin,
-        ValueRow,
-        ValuesDocument,
-    )
 
 
 SMALL = 100
