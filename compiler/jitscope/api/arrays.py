@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..backend.array import Array as _Concrete
-from ..core.annotations import ArrayLike
+from ..core.annotations import ArrayLike, Ref
 from ..core.avals import ShapedArray, aval_of
 from ..core.trace import Tracer
-
-
-if TYPE_CHECKING:
-    from ..control.refs import Ref
 
 
 __all__ = ["Array", "typeof"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import Any, TypeVar, overload
 
 import numpy as np
 
@@ -13,16 +13,12 @@ from ..backend.guarding import guard, without_guards
 from ..backend.input_layouts import ArrayInLayout, in_order
 from ..backend.placement import by_device, device_of_request, is_layout, laid_out, moved
 from ..core import config, dtypes
-from ..core.annotations import ArrayLike, PyTree
+from ..core.annotations import Array as AnyArray, ArrayLike, PyTree
 from ..core.formats import Format, Layout
 from ..core.memory_spaces import MemorySpace
 from ..core.staging import capturing
 from ..core.trace import Tracer
 from ..xla import client, processes
-
-
-if TYPE_CHECKING:
-    from .arrays import Array as AnyArray
 
 
 T = TypeVar("T")

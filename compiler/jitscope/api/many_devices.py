@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import Any, TypeVar, overload
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from .. import tree
 from ..backend.array import Array
 from ..backend.constraint import check_claim, constrained, resharded
 from ..backend.spreading import NoMeshError, layout_for, moved_to, put_pieces_of, requested_sharding, typed
-from ..core.annotations import Device, DTypeLike, PyTree
+from ..core.annotations import Array as AnyArray, Device, DTypeLike, Format, PyTree
 from ..core.avals import ShapedArray, aval_of, physical
 from ..core.dtypes import canonicalize, is_extended
 from ..core.meshes import AxisType, Mesh, get_abstract_mesh, use_abstract_mesh
@@ -33,11 +33,6 @@ from ..xla import client
 from ..xla.parts import assembled
 from ..xla.spread import Layout
 from .devices import devices as all_devices
-
-
-if TYPE_CHECKING:
-    from ..core.formats import Format
-    from .arrays import Array as AnyArray
 
 
 T = TypeVar("T")

@@ -8,12 +8,13 @@ import time
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..control.discharge import pure_program
 from ..core import call_sites, config, records
+from ..core.annotations import Orders, Rewrite
 from ..core.avals import ShapedArray, physical
 from ..core.dtypes import float0
 from ..core.hashing import SMALL, StructuralHash, structural_hash
@@ -39,11 +40,6 @@ from .failing import run_error
 from .guarding import without_guards
 from .guards import guards
 from .tuning_records import TuningRecord, kept_for
-
-
-if TYPE_CHECKING:
-    from .input_layouts import Orders
-    from .rewriting import Rewrite
 
 
 ORPHANS = 12 << 20

@@ -15,14 +15,14 @@ import weakref
 from collections.abc import Callable
 from enum import Enum
 from types import MethodType
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, overload
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 from .. import tree
 from ..control.call import call
 from ..control.discharge import uses_refs
 from ..control.refs import Ref
 from ..core import call_sites, config, records
-from ..core.annotations import Device, PyTree
+from ..core.annotations import Device, LoweredStage, PyTree, Shardings, TracedStage
 from ..core.avals import aval_of, class_name, passed_in_numpy
 from ..core.config import scoped, settings
 from ..core.errors import stepped_on
@@ -57,10 +57,6 @@ from .static import StaticSpec
 from .tracing import traced_for
 from .watching import test_in_force, with_watches
 
-
-if TYPE_CHECKING:
-    from .spread_calls import Shardings
-    from .stages import LoweredStage, TracedStage
 
 P = ParamSpec("P")
 Q = ParamSpec("Q")

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from ..core.annotations import Program
 from ..core.messages import message_here
 from ..core.words import size
 from ..xla.errors import XlaError
 
-
-if TYPE_CHECKING:
-    from .compile import Program
 
 _PARTS = "compute it in parts (lax.map with batch_size=..., lax.scan), with smaller arrays or with a smaller dtype"
 

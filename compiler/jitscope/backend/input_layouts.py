@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..control.discharge import uses_refs
+from ..core.annotations import Arguments, Shardings, TraceEntry
 from ..core.avals import ShapedArray, physical
 from ..core.formats import Format, Layout
 from ..core.jaxpr import ClosedJaxpr, DebugInfo
@@ -19,12 +20,6 @@ from ..xla.spread import Spread, called
 from .array import Array, Shard, is_put, sharding_of, shards_of, stays
 from .caches import CacheEntry
 from .compile import Program, compile_jaxpr
-
-
-if TYPE_CHECKING:
-    from .arguments import Arguments
-    from .caches import TraceEntry
-    from .spread_calls import Shardings
 
 
 class Orders(NamedTuple):

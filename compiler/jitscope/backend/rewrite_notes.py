@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..core.annotations import Rewrite
 from .compile import lower_closed
-
-
-if TYPE_CHECKING:
-    from .rewriting import Rewrite
 
 
 def rewrites_of(stage: Any) -> list[Rewrite]:

@@ -8,10 +8,11 @@ import re
 import types
 import weakref
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from ..core.annotations import FunctionObject
 from ..core.avals import ShapedArray
 from ..core.config import Settings
 from ..core.dtypes import short_name
@@ -19,10 +20,6 @@ from ..core.references import ReferenceAval
 from ..core.words import cut
 from ..named_tuple import NamedTuple
 from .contents import content_of, numbers_in
-
-
-if TYPE_CHECKING:
-    from .function_objects import FunctionObject
 
 
 _COMMA = re.compile(r",\)(?= of |$)")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import tree
+from ..core.annotations import Arguments, TracedStage, TraceEntry
 from ..core.avals import aval_of
 from ..core.formats import Format
 from ..core.resharding import typed_as
@@ -15,12 +16,6 @@ from .array import Array, array_on, is_put, sharding_of, to_array
 from .constraint import constrained, resharded
 from .input_layouts import ArrayInLayout
 from .spreading import moved_to, place_of, requested_sharding
-
-
-if TYPE_CHECKING:
-    from .arguments import Arguments
-    from .caches import TraceEntry
-    from .stages import TracedStage
 
 
 class Shardings:

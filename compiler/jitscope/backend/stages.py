@@ -7,7 +7,7 @@ import operator
 import time
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +15,20 @@ from .. import tree
 from ..control.discharge import uses_refs
 from ..control.refs import AbstractRef, Ref
 from ..core import call_sites, records
-from ..core.annotations import ArrayLike, DTypeLike, PartitionSpec, PyTree, PyTreeDef, Sharding, SupportsShape
+from ..core.annotations import (
+    ArrayLike,
+    DTypeLike,
+    JitFunction,
+    ManualAxisType,
+    Orders,
+    PartitionSpec,
+    PyTree,
+    PyTreeDef,
+    Rewrite,
+    Sharding,
+    SupportsShape,
+    TraceEntry,
+)
 from ..core.avals import ShapedArray, aval_of
 from ..core.dtypes import ExtendedDType, canonicalize
 from ..core.errors import later
@@ -38,14 +51,6 @@ from .placement import checked_sharding, layouts_text
 from .rewrite_notes import rewrites_of
 from .tracing import traced_for
 from .watching import with_watches
-
-
-if TYPE_CHECKING:
-    from ..core.avals import ManualAxisType
-    from .caches import TraceEntry
-    from .dispatch import JitFunction
-    from .input_layouts import Orders
-    from .rewriting import Rewrite
 
 
 class ShapeDtypeStruct:

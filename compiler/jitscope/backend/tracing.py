@@ -6,10 +6,11 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import tree
 from ..core import call_sites, notices, records, source, users_source
+from ..core.annotations import JitFunction
 from ..core.avals import ShapedArray, aval_of, not_an_array
 from ..core.axes import current_axes
 from ..core.config import Settings, settings, value_of
@@ -27,10 +28,6 @@ from .caches import TraceEntry
 from .function_objects import function_object
 from .retrace import Retrace
 from .signature import ANY_DEVICE, Leaf, Signature, message_of, options_text
-
-
-if TYPE_CHECKING:
-    from .dispatch import JitFunction
 
 
 def _tell_static_arrays(x: Any) -> None:

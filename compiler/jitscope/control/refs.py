@@ -8,11 +8,11 @@ variable, and `get`, `swap`, `addupdate` are equations with effects on it; `cont
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import WeakValueDictionary
 
 from ..core import call_sites, dtypes, source
-from ..core.annotations import Array, ArrayLike, SupportsShape
+from ..core.annotations import Array, ArrayLike, Index, SupportsShape
 from ..core.avals import ShapedArray, aval_of, is_python_scalar
 from ..core.effects import own_refs
 from ..core.jaxpr import Var
@@ -28,10 +28,6 @@ from .discharge import discharged, runs_rules
 from .indexers import Parts, element_of, parse, reading
 from .ref_errors import freed_error, leak_error, of_another, refuse_aliases
 from .ref_operations import RefPrimitive, addupdate_p, freeze_p, get_p, swap_p
-
-
-if TYPE_CHECKING:
-    from ..core.operators import Index
 
 
 __all__ = ["Ref", "empty_ref", "free_ref", "freeze", "new_ref"]

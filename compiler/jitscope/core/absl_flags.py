@@ -5,14 +5,10 @@ from __future__ import annotations
 import itertools
 import sys
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 from . import jax_options
+from .annotations import Config
 from .options import OPTIONS, read_text
-
-
-if TYPE_CHECKING:
-    from .config import Config
 
 
 def define(config: Config, aliases: dict[str, str]) -> None:

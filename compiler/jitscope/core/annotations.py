@@ -11,8 +11,21 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ..api.arrays import Array as Array
+    from ..backend.arguments import Arguments as Arguments
+    from ..backend.caches import TraceEntry as TraceEntry
+    from ..backend.compile import Program as Program
+    from ..backend.dispatch import JitFunction as JitFunction
+    from ..backend.function_objects import FunctionObject as FunctionObject
+    from ..backend.input_layouts import Orders as Orders
+    from ..backend.rewriting import Rewrite as Rewrite
+    from ..backend.spread_calls import Shardings as Shardings
+    from ..backend.stages import LoweredStage as LoweredStage, TracedStage as TracedStage
+    from ..control.refs import Ref as Ref
     from ..lax.products import DotDimensionNumbers as DotDimensionNumbers, PrecisionLike as PrecisionLike
-    from ..numpy._signatures import Axes as Axes
+    from ..nn.initializers import Initializer as Initializer
+    from ..numpy._signatures import *
+    from ..optimizers.base import Number as Number, ScalarOrSchedule as ScalarOrSchedule
+    from ..scipy.sparse.vectors import SupportsMatmul as SupportsMatmul
     from ..typing import (
         ArrayLike as ArrayLike,
         DTypeLike as DTypeLike,
@@ -24,10 +37,21 @@ if TYPE_CHECKING:
     )
     from ..xla.client import Device as Device
     from ..xla.pytrees import PyTreeDef as PyTreeDef
+    from .avals import ShapedArray as ShapedArray
+    from .config import Config as Config
+    from .formats import Format as Format
+    from .jaxpr import Var as Var
+    from .manual_axis_type import ManualAxisType as ManualAxisType
     from .meshes import AbstractMesh as AbstractMesh, Mesh as Mesh
-    from .primitive import Primitive as Primitive
+    from .operators import Index as Index
+    from .primitive import HigherOrder as HigherOrder, Primitive as Primitive
     from .shardings import NamedSharding as NamedSharding, PartitionSpec as PartitionSpec, Sharding as Sharding
+    from .source import Position as Position
+    from .staging import JaxprTrace as JaxprTrace
+    from .trace import Trace as Trace, Tracer as Tracer
 else:
-    Array = ArrayLike = Axes = DTypeLike = Device = DotDimensionNumbers = PrecisionLike = PyTree = PyTreeDef = Any
-    AbstractMesh = Mesh = NamedSharding = PartitionSpec = Primitive = Sharding = Any
-    SupportsArray = SupportsDLPack = SupportsDType = SupportsShape = Any
+
+    def __getattr__(name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return Any

@@ -7,23 +7,19 @@ import functools
 import math
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import WeakValueDictionary
 
 import numpy as np
 
 from . import call_sites, dtypes, source, users_source
-from .annotations import DTypeLike, NamedSharding
+from .annotations import DTypeLike, ManualAxisType, NamedSharding
 from .config import settings
 from .dtypes import DType, canonicalize, python_dtype
 from .jax_values import jax_kind, refuse
 from .memory_spaces import MemorySpace
 from .operators import Operators
 from .references import Reference
-
-
-if TYPE_CHECKING:
-    from .manual_axis_type import ManualAxisType
 
 
 __all__ = ["AbstractValue", "ShapedArray"]

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from ..xla.errors import DeletedBufferError, XlaError
+from .annotations import Position
 
 
 __all__ = ["CallbackResultError", "ConcretizationTypeError", "DeletedArrayError", "InconclusiveDimensionOperation",
            "JAXIndexError", "JAXTypeError", "JaxRuntimeError", "JaxprTypeError", "KeyReuseError",
            "NonConcreteBooleanIndexError", "ShardingTypeError", "TracerArrayConversionError", "TracerBoolConversionError",
            "TracerIntegerConversionError", "TypePromotionError", "Unavailable", "UnexpectedTracerError"]  # fmt: skip
-
-
-if TYPE_CHECKING:
-    from .source import Position
 
 
 Failure = TypeVar("Failure", bound=BaseException)

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import TYPE_CHECKING
 
 from . import call_sites, source, users_source
-
-
-if TYPE_CHECKING:
-    from .trace import Tracer
+from .annotations import Tracer
 
 
 ADVICE = "what to do: "

@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-
-if TYPE_CHECKING:
-    from .jaxpr import Var
-    from .primitive import HigherOrder
-    from .staging import JaxprTrace
-    from .trace import Trace
+from .annotations import HigherOrder, JaxprTrace, Trace, Var
 
 
 class OfAval:

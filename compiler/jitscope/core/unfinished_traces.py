@@ -11,17 +11,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from types import CodeType, FrameType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..named_tuple import NamedTuple
 from . import source, users_source
+from .annotations import JaxprTrace
 from .jaxpr import JaxprEqn, Var
 from .source import Position
 from .stale_operands import remember_stale_operand
-
-
-if TYPE_CHECKING:
-    from .staging import JaxprTrace
 
 
 MOST, LAST = 3_000, 1_000

@@ -6,13 +6,10 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import api, lax, nn, numpy as jnp, random
-
-
-if TYPE_CHECKING:
-    from ..nn.initializers import Initializer
+from ..core.annotations import Initializer
 
 
 Layer = tuple[Callable[..., Any], Callable[..., Any]]

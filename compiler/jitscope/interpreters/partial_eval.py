@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
-from ..core.annotations import ArrayLike
+from ..core.annotations import ArrayLike, ShapedArray
 from ..core.avals import aval_of
 from ..core.jaxpr import DebugInfo, Jaxpr
 from ..core.staging import JaxprTracer, trace_to_jaxpr
 from ..core.trace import current_trace, using
 from ..extend.linear_util import WrappedFun
 from ..transforms.linearize import PartialEvalTrace
-
-
-if TYPE_CHECKING:
-    from ..core.avals import ShapedArray
 
 
 DynamicJaxprTracer = JaxprTracer

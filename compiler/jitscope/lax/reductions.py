@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
 
 from ..backend.placement import laying
 from ..core import dtypes
-from ..core.annotations import Array, ArrayLike, DTypeLike
+from ..core.annotations import AlongAxis, ApproximateTop, Array, ArrayLike, DTypeLike, LaidOverAxes, OverAxes
 from ..core.avals import aval_of
 from ..core.primitive import Primitive
 from ..ops import linear, reduce, sort as sorting
 from ..ops.approximate import approx_top_k_p
 from ..symbolic.dimension import size
 from ._operands import axes_tuple, check_numbers
-
-
-if TYPE_CHECKING:
-    from ..numpy._signatures import AlongAxis, ApproximateTop, LaidOverAxes, OverAxes
 
 
 __all__ = ["approx_max_k", "approx_min_k", "argmax", "argmin", "cumlogsumexp", "cummax", "cummin", "cumprod", "cumsum",

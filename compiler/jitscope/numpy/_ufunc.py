@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..core import dtypes
+from ..core.annotations import Binary, Unary
 from ..core.avals import aval_of
 from ..core.primitive import Primitive
 from ..eager.functions import elementwise
 from .operands import cast, operand, operands
-
-
-if TYPE_CHECKING:
-    from ._signatures import Binary, Unary
 
 
 def kind_of(x: Any) -> str:

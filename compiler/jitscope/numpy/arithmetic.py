@@ -6,13 +6,13 @@ All raise TypeError for what is not an array and no number, and ValueError for s
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..backend.array import Array
 from ..core import dtypes
-from ..core.annotations import ArrayLike
+from ..core.annotations import Array as AnyArray, ArrayLike
 from ..core.avals import aval_of, is_python_scalar
 from ..core.staging import constant_atom
 from ..core.trace import evaluating
@@ -42,10 +42,6 @@ from ._ufunc import binary_of, kind_of, not_complex, numeric, unary_of
 from .logic import greater_complex, less_complex
 from .operands import number_like, operand, operand_and_aval, operands, weak_as
 from .structure import array_operand
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array as AnyArray
 
 
 __all__ = ["absolute", "divide", "divmod", "fabs", "float_power", "floor_divide", "fmax", "fmin", "fmod", "positive",

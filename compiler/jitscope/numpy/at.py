@@ -11,7 +11,7 @@ import numpy as np
 from ..backend.array import Array, to_array
 from ..backend.placement import laid
 from ..core import notices
-from ..core.annotations import ArrayLike, PartitionSpec, Sharding
+from ..core.annotations import Array as AnyArray, ArrayLike, PartitionSpec, Sharding
 from ..core.avals import aval_of
 from ..core.config import settings
 from ..core.dtypes import is_extended, promote
@@ -29,10 +29,6 @@ from .indexing import opened, plain, read_eagerly
 from .operands import operand_and_aval, scalar_of
 from .reading import from_front, read
 from .updates import updated
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array as AnyArray
 
 
 _MODES = {

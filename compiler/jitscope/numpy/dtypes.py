@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import ml_dtypes
 import numpy as np
@@ -14,7 +14,7 @@ from .. import tree as _tree
 from ..backend.array import Array, array_from_numpy, array_on
 from ..backend.placement import by_device, device_of_request, is_layout, laid_out
 from ..core import dtypes as _dtypes, notices
-from ..core.annotations import ArrayLike, Axes, Device, DTypeLike, Sharding
+from ..core.annotations import Array as AnyArray, ArrayLike, Axes, Device, DTypeLike, Sharding
 from ..core.avals import aval_of, from_protocol, is_python_scalar
 from ..core.config import settings
 from ..core.dtypes import canonicalize, is_extended, python_dtype
@@ -25,10 +25,6 @@ from ..eager.functions import eager_jit
 from ..ops.linear import convert_element_type_p, copy_p
 from ..xla import client
 from .operands import axes_of, broadcast_shape, finite_info, operand_and_aval, real_if_needed, shape_of
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array as AnyArray
 
 
 __all__ = ["astype", "bfloat16", "bool_", "broadcast_shapes", "can_cast", "cdouble", "character", "complex64",

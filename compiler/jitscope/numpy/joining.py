@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from ..core.annotations import Array, ArrayLike, DTypeLike
+from ..core.annotations import Array, ArrayLike, DTypeLike, Join
 from ..core.avals import aval_of
 from ..core.dtypes import promote
 from ..core.errors import ShapeError, TracerIntegerConversionError
@@ -26,10 +26,6 @@ from ._ufunc import describe
 from .dtypes import requested
 from .operands import cast, integer, one_axis, operand_and_aval, unsupported
 from .structure import array_operand, atleast_1d, atleast_2d, atleast_3d, with_new_axes
-
-
-if TYPE_CHECKING:
-    from ._signatures import Join
 
 
 __all__ = ["append", "array_split", "block", "column_stack", "concat", "concatenate", "dsplit", "dstack", "hsplit",

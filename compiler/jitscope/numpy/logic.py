@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..core import dtypes
-from ..core.annotations import Array, ArrayLike
+from ..core.annotations import Array, ArrayLike, Binary, UnaryOut
 from ..core.avals import aval_of, is_python_scalar
 from ..core.config import settings
 from ..core.errors import ShapeError, TypePromotionError
@@ -53,10 +53,6 @@ from .operands import (
     unsupported,
     weak_as,
 )
-
-
-if TYPE_CHECKING:
-    from ._signatures import Binary, UnaryOut
 
 
 __all__ = ["allclose", "array_equal", "array_equiv", "bitwise_count", "equal", "greater", "greater_equal", "invert",

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..backend.placement import laying
 from ..core import dtypes
-from ..core.annotations import Array, ArrayLike, Axes, PartitionSpec, Sharding
+from ..core.annotations import Array, ArrayLike, Axes, PartitionSpec, Quantile, Sharding
 from ..core.avals import aval_of
 from ..eager.functions import eager_jit
 from ..ops.elementwise import ceil_p, div_p, eq_p, floor_p, lt_p, max_p, min_p, ne_p, not_p, or_p
@@ -34,10 +34,6 @@ from ._ufunc import describe, kind_of
 from .operands import axes_of, number_like, operand, operand_and_aval, promoted
 from .selecting import take_along_axis
 from .structure import array_operand
-
-
-if TYPE_CHECKING:
-    from ._signatures import Quantile
 
 
 __all__ = ["median", "nanmedian", "nanpercentile", "nanquantile", "percentile", "quantile"]

@@ -6,12 +6,12 @@ ValueError for axes that do not exist, and TypeError for what is not an array. `
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..core import dtypes
-from ..core.annotations import Array, ArrayLike, Axes
+from ..core.annotations import Array, ArrayLike, Axes, Decision, Extreme, Place, Sum
 from ..core.avals import aval_of
 from ..eager.functions import eager_jit
 from ..ops.elementwise import and_p, eq_p, max_p, min_p, or_p
@@ -41,10 +41,6 @@ from ._ufunc import describe, kind_of
 from .dtypes import requested
 from .logic import chosen, truth
 from .operands import axes_of, cast, one_axis, operand, operand_and_aval, operands, unsupported
-
-
-if TYPE_CHECKING:
-    from ._signatures import Decision, Extreme, Place, Sum
 
 
 __all__ = ["all", "any", "argmax", "argmin", "count_nonzero", "max", "min", "minmax", "prod", "ptp", "sum"]

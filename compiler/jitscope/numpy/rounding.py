@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..core import dtypes
-from ..core.annotations import Array, ArrayLike
+from ..core.annotations import Array, ArrayLike, Unary
 from ..core.avals import aval_of
 from ..eager.functions import eager_jit, elementwise
 from ..ops.elementwise import (
@@ -51,10 +51,6 @@ from .operands import (
     weak_as,
 )
 from .structure import array_operand
-
-
-if TYPE_CHECKING:
-    from ._signatures import Unary
 
 
 __all__ = ["angle", "ceil", "clip", "conjugate", "copysign", "floor", "heaviside", "imag", "modf", "nan_to_num",

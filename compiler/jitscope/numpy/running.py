@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..core import dtypes
+from ..core.annotations import CumulativeFunction, RunningOfStandard
 from ..core.avals import aval_of
 from ..eager.functions import eager_jit
 from ..ops.elementwise import ne_p
@@ -17,10 +18,6 @@ from .logic import truth
 from .operands import cast, one_axis, operand, unsupported, weak_as
 from .reductions import strong, summed_dtype
 from .structure import array_operand
-
-
-if TYPE_CHECKING:
-    from ._signatures import CumulativeFunction, RunningOfStandard
 
 
 __all__ = ["cumprod", "cumsum", "cumulative_prod", "cumulative_sum", "nancumprod", "nancumsum"]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..core import dtypes
-from ..core.annotations import Array, ArrayLike, Axes, DTypeLike
+from ..core.annotations import Array, ArrayLike, Axes, DTypeLike, Extreme, NanSum, Place
 from ..core.avals import aval_of
 from ..core.dtypes import to_inexact
 from ..eager.functions import eager_jit
@@ -42,10 +42,6 @@ from .operands import (
 )
 from .reductions import masked
 from .structure import array_operand
-
-
-if TYPE_CHECKING:
-    from ._signatures import Extreme, NanSum, Place
 
 
 __all__ = ["average", "mean", "nanargmax", "nanargmin", "nanmax", "nanmean", "nanmin", "nanprod", "nanstd", "nansum",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..backend.placement import laid
-from ..core.annotations import Array, ArrayLike, Axes, PartitionSpec, Sharding
+from ..core.annotations import Array, ArrayLike, AtLeast, Axes, PartitionSpec, Sharding
 from ..core.avals import aval_of
 from ..core.errors import ShapeError, TracerIntegerConversionError
 from ..core.staging import capturing, constant_atom
@@ -35,10 +35,6 @@ from .operands import (
     operand_and_aval,
     shape_of,
 )
-
-
-if TYPE_CHECKING:
-    from ._signatures import AtLeast
 
 
 __all__ = ["atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays", "broadcast_to", "expand_dims", "flip",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..control.custom_jvp import custom_jvp
-from ..core.annotations import Array, ArrayLike
+from ..core.annotations import Array, ArrayLike, Unary
 from ..core.avals import aval_of
 from ..core.dtypes import real_part
 from ..eager.functions import elementwise
@@ -54,10 +54,6 @@ from ..ops.families import scalar_like
 from ..ops.linear import add_p, convert, mul_p, neg_p, sub_p, where as choose
 from ._ufunc import describe, kind_of, not_complex, unary_of
 from .operands import broadcast, constant_like, number_like, operand, operands, weak_as
-
-
-if TYPE_CHECKING:
-    from ._signatures import Unary
 
 
 __all__ = ["arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "cbrt", "cos", "cosh", "deg2rad",

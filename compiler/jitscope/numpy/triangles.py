@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..core import dtypes
-from ..core.annotations import Array, ArrayLike, Device, DTypeLike, Sharding
+from ..core.annotations import Array, ArrayLike, Device, DTypeLike, Sharding, Triangle
 from ..core.avals import aval_of
 from ..core.dtypes import default_float
 from ..core.errors import ConcretizationTypeError, ShapeError, TracerIntegerConversionError
@@ -22,10 +22,6 @@ from .creation import zeros
 from .dtypes import array_of, requested
 from .operands import broadcast, check_whole, integer, number_like, one_axis, operand_and_aval, scalar_of, shape_of
 from .structure import array_operand, moveaxis
-
-
-if TYPE_CHECKING:
-    from ._signatures import Triangle
 
 
 __all__ = ["diag", "diag_indices", "diag_indices_from", "diagflat", "diagonal", "eye", "identity", "tri", "tril",

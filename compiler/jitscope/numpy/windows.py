@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..core import dtypes
-from ..core.annotations import Array, ArrayLike
+from ..core.annotations import Array, ArrayLike, Window
 from ..core.avals import from_protocol
 from ..core.trace import Tracer
 from ..eager.functions import eager_jit
@@ -19,10 +19,6 @@ from .operands import integer, operand_and_aval
 from .ranges import linspace
 from .special import i0
 from .transcendental import sqrt
-
-
-if TYPE_CHECKING:
-    from ._signatures import Window
 
 
 def _points(name: str, M: Any) -> int:

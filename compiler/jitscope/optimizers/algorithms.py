@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from ..core.annotations import DTypeLike, PyTree
+from ..core.annotations import DTypeLike, Number, PyTree, ScalarOrSchedule
 from .base import GradientTransformation, chain, identity
 from .transforms import (
     add_decayed_weights,
@@ -16,10 +14,6 @@ from .transforms import (
     scale_by_stddev,
     trace,
 )
-
-
-if TYPE_CHECKING:
-    from .base import Number, ScalarOrSchedule
 
 
 __all__ = ["adagrad", "adam", "adamw", "lion", "momentum", "rmsprop", "sgd"]

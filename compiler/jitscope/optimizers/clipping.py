@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from .. import numpy as jnp
+from ..core.annotations import Number
 from .base import GradientTransformation, each, global_norm, square_of_size, stateless
-
-
-if TYPE_CHECKING:
-    from .base import Number
 
 
 __all__ = ["clip", "clip_by_block_rms", "clip_by_global_norm", "zero_nans"]

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from .. import numpy as jnp
+from ..core.annotations import Number
 from .base import Schedule
-
-
-if TYPE_CHECKING:
-    from .base import Number
 
 
 __all__ = ["constant_schedule", "cosine_decay_schedule", "exponential_decay", "join_schedules", "linear_schedule",

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import lax, numpy as jnp
-from ..core.annotations import DTypeLike, PyTree
+from ..core.annotations import DTypeLike, Number, PyTree, ScalarOrSchedule
 from ..named_tuple import NamedTuple
 from .base import (
     EmptyState,
@@ -23,10 +23,6 @@ from .base import (
     zeros_like,
 )
 from .masking import masked
-
-
-if TYPE_CHECKING:
-    from .base import Number, ScalarOrSchedule
 
 
 __all__ = ["EmaState", "ScaleByAdamState", "ScaleByLionState", "ScaleByRStdDevState", "ScaleByRStdDevWithCountState",

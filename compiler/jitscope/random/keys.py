@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NewType
+from typing import Any, NewType
 
 import numpy as np
 
 from ..backend.array import Array
 from ..core import dtypes
-from ..core.annotations import ArrayLike, DTypeLike
+from ..core.annotations import Array as AnyArray, ArrayLike, DTypeLike
 from ..core.avals import aval_of
 from ..core.config import settings
 from ..eager.functions import eager_jit
@@ -26,10 +26,6 @@ from ..ops.rng import (
     random_unwrap_p,
     random_wrap_p,
 )
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array as AnyArray
 
 
 __all__ = ["Key", "PRNGKey", "clone", "fold_in", "key", "key_data", "key_dtype", "key_impl", "split", "wrap_key_data"]

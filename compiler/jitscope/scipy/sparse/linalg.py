@@ -8,18 +8,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ... import lax, numpy as jnp, tree
 from ...core import dtypes
-from ...core.annotations import Array, ArrayLike, PyTree
+from ...core.annotations import Array, ArrayLike, PyTree, SupportsMatmul
 from ...core.avals import aval_of
 from .krylov import Tolerances, solve_by_gmres
 from .vectors import add, identity, linear_map, norm, real_vdot, scaled, subtract, vdot, vectors
-
-
-if TYPE_CHECKING:
-    from .vectors import SupportsMatmul
 
 
 def cg(
