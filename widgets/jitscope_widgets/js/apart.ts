@@ -40,15 +40,7 @@ export function whyApart(
     const reads = holding(reader);
     const both = gives.find((one) => reads.includes(one));
     if (both)
-      said.set(
-        both.name,
-        h(
-          "span",
-          { class: "jitscope-apart" },
-          h("span", { class: "jitscope-muted" }, "fused: both in "),
-          names.get(both.name)!,
-        ),
-      );
+      said.set(both.name, h("span.jitscope-apart", h("span.jitscope-muted", "fused: both in "), names.get(both.name)!));
     else for (const [key, line] of linesOf(gives, reads, names, compilation, showFusion)) said.set(key, line);
   }
   return [...said.values()].slice(0, MOST);
@@ -68,18 +60,16 @@ function* linesOf(
     const reason = pairs.find(({ giver, reader }) => giver.kernel === from && reader.kernel === to)?.reason;
     const seen = observed.map(({ text }) => text).join("; ") || say("nothing seen");
     const ask =
-      !asked && showFusion
-        ? [" ", h("button", { type: "button", class: "jitscope-link", onclick: showFusion }, "XLA's own reason")]
-        : [];
+      !asked && showFusion ? [" ", h("button.jitscope-link", { onclick: showFusion }, "XLA's own reason")] : [];
     const told = reason
       ? [inPlainWords(reason)]
       : [asked ? `${say("xla says nothing")}; what can be seen: ${seen}` : seen, ...ask];
     yield [
       `${from} ${to}`,
       h(
-        "span",
-        { class: "jitscope-apart", title: reason ? `XLA: ${reason}` : null },
-        h("span", { class: "jitscope-muted" }, `not fused, ${names.get(from)} and ${names.get(to)}: `),
+        "span.jitscope-apart",
+        { title: reason ? `XLA: ${reason}` : null },
+        h("span.jitscope-muted", `not fused, ${names.get(from)} and ${names.get(to)}: `),
         ...told,
       ),
     ];

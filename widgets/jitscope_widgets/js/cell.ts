@@ -60,22 +60,21 @@ function ownView(
 
 function asides(doc: CellDoc, host: Host, stopped: HTMLElement | undefined): HTMLElement[] {
   const found: HTMLElement[] = [];
-  if (doc.note) found.push(h("p", { class: "jitscope-note" }, doc.note));
+  if (doc.note) found.push(h("p.jitscope-note", doc.note));
   if (doc.error) {
     const { type, message, position } = doc.error;
     found.push(
       h(
-        "div",
-        { class: "jitscope-error", role: "status" },
+        "div.jitscope-error",
+        { role: "status" },
         h(
           "p",
-          {},
-          h("strong", {}, type),
+          h("strong", type),
           ...(position
-            ? [" in ", positionLink(position, host), position.text ? h("code", {}, position.text.trim()) : null]
+            ? [" in ", positionLink(position, host), position.text ? h("code", position.text.trim()) : null]
             : []),
         ),
-        message ? h("details", {}, h("summary", {}, "what it says, as in the traceback"), h("p", {}, message)) : null,
+        message ? h("details", h("summary", "what it says, as in the traceback"), h("p", message)) : null,
       ),
     );
     if (stopped) found.push(stopped);
@@ -84,20 +83,18 @@ function asides(doc: CellDoc, host: Host, stopped: HTMLElement | undefined): HTM
     const list = doc.reused
       .map(({ function: name, calls, at_least }) => `${name} (${plural(calls, "call")}${at_least ? " or more" : ""})`)
       .join(", ");
-    found.push(h("p", { class: "jitscope-note" }, "reused without compiling: ", list));
+    found.push(h("p.jitscope-note", "reused without compiling: ", list));
   }
   if (doc.left_alone.length) {
     found.push(
       h(
-        "details",
-        { class: "jitscope-left-alone" },
-        h("summary", {}, `${plural(doc.left_alone.length, "definition")} left alone`),
-        h("ul", {}, ...doc.left_alone.map(({ name, reason }) => h("li", {}, h("code", {}, name), ` (${reason})`))),
+        "details.jitscope-left-alone",
+        h("summary", `${plural(doc.left_alone.length, "definition")} left alone`),
+        h("ul", ...doc.left_alone.map(({ name, reason }) => h("li", h("code", name), ` (${reason})`))),
       ),
     );
   }
-  if (!doc.compilations.length && !found.length)
-    found.push(h("p", { class: "jitscope-note" }, "Nothing was compiled in this cell."));
+  if (!doc.compilations.length && !found.length) found.push(h("p.jitscope-note", "Nothing was compiled in this cell."));
   return found;
 }
 
@@ -105,8 +102,8 @@ export class CellView implements View {
   readonly element: HTMLElement;
   readonly api: Record<string, unknown>;
   private readonly groups: Group[];
-  private readonly lines = h("div", { class: "jitscope-headlines" });
-  private readonly body = h("div", { class: "jitscope-body" });
+  private readonly lines = h("div.jitscope-headlines");
+  private readonly body = h("div.jitscope-body");
   private readonly store: Store;
   private readonly state: CellMemory;
   private panes: Panes | null = null;
@@ -134,8 +131,7 @@ export class CellView implements View {
     if (diagnostics?.items.length)
       this.own.bits = ownView(diagnostics, "What was said of this cell's code", host, known.bits, root, foldedView);
     this.element = h(
-      "div",
-      { class: "jitscope-cell" },
+      "div.jitscope-cell",
       this.lines,
       this.body,
       this.own.again?.element ?? null,
@@ -220,10 +216,8 @@ export class CellView implements View {
     if (more)
       this.lines.append(
         h(
-          "button",
+          "button.jitscope-link",
           {
-            type: "button",
-            class: "jitscope-link",
             onclick: () => {
               this.shownAll = true;
               this.draw();
@@ -246,7 +240,7 @@ export class CellView implements View {
     const compilation = part ? this.loaded.get(shell) : shell;
     if (compilation) this.showPanes(shell, compilation);
     else {
-      this.body.append(h("p", { class: "jitscope-note", role: "status" }, "Reading the program…"));
+      this.body.append(h("p.jitscope-note", { role: "status" }, "Reading the program…"));
       void this.load(shell, part!);
     }
   }
@@ -263,8 +257,7 @@ export class CellView implements View {
     }
     if (this.compilation() !== shell || !this.state.open) return;
     if (this.loaded.get(shell) !== shell || part.without === "everything") this.drawPanes();
-    if (problem)
-      this.body.prepend(h("p", { class: "jitscope-note", role: "status" }, `This could not be read: ${problem}.`));
+    if (problem) this.body.prepend(h("p.jitscope-note", { role: "status" }, `This could not be read: ${problem}.`));
   }
 
   /** Asks the kernel for what the saved output lacks. */
@@ -313,13 +306,13 @@ export class CellView implements View {
     const part = partOf(shell);
     if (!part?.without || this.fetched.has(shell)) return null;
     const what = part.without === "everything" ? "the programs and graphs of this compilation" : part.without;
-    const said = h("span", {}, `Left out of the saved notebook to keep it small: ${what}. `);
-    const place = h("p", { class: "jitscope-note jitscope-left-out", role: "status" }, said);
+    const said = h("span", `Left out of the saved notebook to keep it small: ${what}. `);
+    const place = h("p.jitscope-note.jitscope-left-out", { role: "status" }, said);
     if (!this.host.fetch) {
       said.append("Run the cell again to see it.");
       return place;
     }
-    const button = h("button", { type: "button", class: "jitscope-link" }, "Get it from the kernel");
+    const button = h("button.jitscope-link", "Get it from the kernel");
     button.addEventListener("click", () => {
       button.disabled = true;
       button.textContent = "Asking the kernel…";
@@ -363,7 +356,7 @@ export class CellView implements View {
       this.choose(chosen);
       this.body.querySelector("select")?.focus();
     });
-    return h("label", { class: "jitscope-picker" }, h("span", {}, "function"), select);
+    return h("label.jitscope-picker", h("span", "function"), select);
   }
 
   memory(): CellMemory {

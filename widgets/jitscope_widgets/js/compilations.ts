@@ -24,42 +24,29 @@ export function compilationsTable(
     return h(
       "tr",
       { "aria-current": one === now ? "true" : null },
-      h(
-        "td",
-        {},
-        h("button", { type: "button", class: "jitscope-link", onclick: open, title: one.signature }, `${at + 1}`),
-      ),
-      h(
-        "td",
-        {},
-        spent === null ? "?" : seconds(spent),
-        spent === slowest && spent ? h("small", {}, " slowest") : null,
-      ),
-      h("td", {}, one.headline),
-      h("td", {}, why(one)),
+      h("td", h("button.jitscope-link", { onclick: open, title: one.signature }, `${at + 1}`)),
+      h("td", spent === null ? "?" : seconds(spent), spent === slowest && spent ? h("small", " slowest") : null),
+      h("td", one.headline),
+      h("td", why(one)),
     );
   });
   const spent = secondsOf(compilations);
   return h(
-    "details",
-    { class: "jitscope-compilations" },
+    "details.jitscope-compilations",
     h(
       "summary",
-      {},
       `${plural(rows.length, "compilation")} of ${name}${spent === null ? "" : `, ${seconds(spent)} in all`}`,
     ),
     h(
-      "div",
-      { class: "jitscope-scroll", tabindex: "0", role: "region", "aria-label": `Compilations of ${name}` },
+      "div.jitscope-scroll",
+      { tabindex: "0", role: "region", "aria-label": `Compilations of ${name}` },
       h(
         "table",
-        {},
         h(
           "thead",
-          {},
-          h("tr", {}, ...["number", "took", "program", "because"].map((title) => h("th", { scope: "col" }, title))),
+          h("tr", ...["number", "took", "program", "because"].map((title) => h("th", { scope: "col" }, title))),
         ),
-        h("tbody", {}, ...rows),
+        h("tbody", ...rows),
       ),
     ),
   );

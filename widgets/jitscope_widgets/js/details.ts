@@ -25,11 +25,8 @@ function params(node: GraphNode): HTMLElement | null {
   const list = Object.entries(node.params).filter(([, value]) => value !== "");
   if (!list.length) return null;
   return h(
-    "span",
-    { class: "jitscope-params" },
-    ...list.map(([name, value]) =>
-      h("span", {}, h("span", { class: "jitscope-muted" }, `${name} `), h("code", {}, value)),
-    ),
+    "span.jitscope-params",
+    ...list.map(([name, value]) => h("span", h("span.jitscope-muted", `${name} `), h("code", value))),
   );
 }
 
@@ -39,19 +36,18 @@ function places(node: GraphNode, host: Host): HTMLElement {
     const key = `${position.file}:${position.line}:${position.column}`;
     if (seen.has(key)) return [];
     seen.add(key);
-    return [h("span", { class: "jitscope-place" }, positionLink(position, host))];
+    return [h("span.jitscope-place", positionLink(position, host))];
   });
   const more = node.positions.length - 3;
-  if (more > 0) links.push(h("span", { class: "jitscope-muted" }, `and ${plural(more, "more place")}`));
+  if (more > 0) links.push(h("span.jitscope-muted", `and ${plural(more, "more place")}`));
   if (!links.length)
     links.push(
       h(
-        "span",
-        { class: "jitscope-muted" },
+        "span.jitscope-muted",
         node.kind === "input" || node.kind === "output" ? node.kind : "no line of code is known",
       ),
     );
-  return h("span", { class: "jitscope-places" }, ...links);
+  return h("span.jitscope-places", ...links);
 }
 
 function kernelsOf(selected: Selected, context: DetailsContext): HTMLElement | null {
@@ -69,25 +65,24 @@ function kernelsOf(selected: Selected, context: DetailsContext): HTMLElement | n
     return `${name} (${what})`;
   });
   const text = names.join(", ") + (found.length > 3 ? ` and ${grouped(found.length - 3)} more` : "");
-  if (!context.showFusion) return h("span", {}, text);
-  return h("button", { type: "button", class: "jitscope-link", onclick: () => context.showFusion!() }, text);
+  if (!context.showFusion) return h("span", text);
+  return h("button.jitscope-link", { onclick: () => context.showFusion!() }, text);
 }
 
 function nodeDetails(node: GraphNode, selected: Selected, context: DetailsContext): HTMLElement[] {
   return [
     h(
-      "div",
-      { class: "jitscope-details-first" },
-      h("strong", {}, node.label),
-      h("code", {}, node.types.join(", ")),
-      node.bytes ? h("span", { class: "jitscope-muted" }, bytes(node.bytes)) : null,
-      node.number ? h("span", {}, `${node.number.name} ${numberText(node)}`) : null,
+      "div.jitscope-details-first",
+      h("strong", node.label),
+      h("code", node.types.join(", ")),
+      node.bytes ? h("span.jitscope-muted", bytes(node.bytes)) : null,
+      node.number ? h("span", `${node.number.name} ${numberText(node)}`) : null,
       places(node, context.host),
-      madeBy(node) ? h("span", { class: "jitscope-muted" }, madeBy(node)) : null,
+      madeBy(node) ? h("span.jitscope-muted", madeBy(node)) : null,
       kernelsOf(selected, context),
     ),
-    node.text ? h("pre", { class: "jitscope-program" }, hlo(node.text.trim())) : h("span", {}),
-    params(node) ?? h("span", {}),
+    node.text ? h("pre.jitscope-program", hlo(node.text.trim())) : h("span"),
+    params(node) ?? h("span"),
     ...valuesOf(node, context),
   ];
 }
@@ -127,19 +122,17 @@ function groupDetails(selected: Selected, context: DetailsContext): HTMLElement[
   const text = where ? where.lines[lineNumber(lines[0]!) - where.first_line]?.trim() : "";
   return [
     h(
-      "div",
-      { class: "jitscope-details-first" },
-      h("strong", {}, title),
-      text ? h("code", {}, text) : null,
-      jaxpr ? h("span", {}, plural(count, "equation")) : null,
+      "div.jitscope-details-first",
+      h("strong", title),
+      text ? h("code", text) : null,
+      jaxpr ? h("span", plural(count, "equation")) : null,
       kernelsOf(selected, context),
     ),
   ];
 }
 
 export function detailsPane(context: DetailsContext, selection: Selection): HTMLElement {
-  const element = h("div", {
-    class: "jitscope-details",
+  const element = h("div.jitscope-details", {
     role: "region",
     "aria-label": "Details of the selection",
     "aria-live": "polite",
@@ -169,10 +162,7 @@ export function detailsPane(context: DetailsContext, selection: Selection): HTML
       );
     else if (node) element.replaceChildren(...nodeDetails(node, selected, context));
     else if (selected.lines.size || selected.paths.size) element.replaceChildren(...groupDetails(selected, context));
-    else
-      element.replaceChildren(
-        h("span", { class: "jitscope-muted" }, "Pick an operation or a line to see what became of it."),
-      );
+    else element.replaceChildren(h("span.jitscope-muted", "Pick an operation or a line to see what became of it."));
   });
   return element;
 }

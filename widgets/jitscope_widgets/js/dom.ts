@@ -28,12 +28,17 @@ function fill<E extends Element>(element: E, attributes: Attributes, children: C
   return element;
 }
 
+/** An element: `h("p.muted", { title }, "text", other)`, its classes behind the dots, attributes where there are any. */
 export function h<K extends keyof HTMLElementTagNameMap>(
-  tag: K,
-  attributes: Attributes = {},
-  ...children: Child[]
+  kind: K | `${K}.${string}`,
+  ...[first, ...children]: [first?: Child | Attributes, ...Child[]]
 ): HTMLElementTagNameMap[K] {
-  return fill(document.createElement(tag), attributes, children);
+  const [tag, ...classes] = kind.split(".") as [K, ...string[]];
+  const element = document.createElement(tag);
+  if (classes.length) element.className = classes.join(" ");
+  if (tag === "button") element.setAttribute("type", "button"); // no form is sent here
+  if (typeof first === "object" && first && !(first instanceof Node)) return fill(element, first, children);
+  return fill(element, {}, [first, ...children]);
 }
 
 export function s(tag: string, attributes: Attributes = {}, ...children: Child[]): SVGElement {

@@ -34,8 +34,7 @@ export function edgeDetails(
   const node = (id: string) => graph.nodes.find((one) => one.id === id);
   const maker = node(from);
   if (!maker) return [];
-  const link = (id: string) =>
-    h("button", { type: "button", class: "jitscope-link", onclick: () => pick(id) }, node(id)?.label ?? id);
+  const link = (id: string) => h("button.jitscope-link", { onclick: () => pick(id) }, node(id)?.label ?? id);
   const names = namesOf(maker, type);
   const now = edges.some(({ gone }) => !gone);
   const readers = [
@@ -56,20 +55,17 @@ export function edgeDetails(
   );
   return [
     h(
-      "div",
-      { class: "jitscope-details-first" },
-      h("strong", {}, names.length ? `value ${names.join(" or ")}` : "value"),
-      h("code", {}, type),
-      size ? h("span", { class: "jitscope-muted" }, bytes(size)) : null,
+      "div.jitscope-details-first",
+      h("strong", names.length ? `value ${names.join(" or ")}` : "value"),
+      h("code", type),
+      size ? h("span.jitscope-muted", bytes(size)) : null,
       places(maker),
     ),
-    h("span", {}, h("span", { class: "jitscope-muted" }, "made by "), link(from), one),
+    h("span", h("span.jitscope-muted", "made by "), link(from), one),
     h(
       "span",
-      {},
       h(
-        "span",
-        { class: "jitscope-muted" },
+        "span.jitscope-muted",
         now ? "read by " : graph.level === "jaxpr" ? "in A alone read by " : "was read, before the pass, by ",
       ),
       ...readers.slice(0, MOST).flatMap((id, i) => (i ? [", ", link(id)] : [link(id)])),
@@ -82,7 +78,7 @@ export function edgeDetails(
         )
       : []),
     ...[...new Set(edges.flatMap(({ note }) => (note ? [note] : [])))].map((note) =>
-      h("span", { class: "jitscope-edge-note" }, note),
+      h("span.jitscope-edge-note", note),
     ),
     ...rows.slice(0, 3).map(card),
   ];

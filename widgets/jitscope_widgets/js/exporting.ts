@@ -58,16 +58,16 @@ function possible(kind: Kind, { host, graph }: Exports): boolean {
 
 /** A button with a small menu below it. */
 export function exportMenu(exports: () => Exports): HTMLElement {
-  const problem = h("p", { class: "jitscope-menu-problem", role: "status" });
+  const problem = h("p.jitscope-menu-problem", { role: "status" });
   const items = TITLES.map(([kind, title]) => {
     const act = () =>
       write(kind, exports()).then(close, (error) => {
         problem.textContent = `This could not be written: ${error instanceof Error ? error.message : String(error)}.`;
       });
-    return h("button", { type: "button", role: "menuitem", "data-kind": kind, onclick: () => void act() }, title);
+    return h("button", { role: "menuitem", "data-kind": kind, onclick: () => void act() }, title);
   });
   const list = h("div", { role: "menu", "aria-label": "Export" }, ...items);
-  const menu = h("div", { class: "jitscope-menu", hidden: true }, list, problem);
+  const menu = h("div.jitscope-menu", { hidden: true }, list, problem);
   const button = iconButton("save", "export", { "aria-haspopup": "menu", "aria-expanded": "false" });
   const open = () => {
     problem.textContent = "";
@@ -81,7 +81,7 @@ export function exportMenu(exports: () => Exports): HTMLElement {
     button.setAttribute("aria-expanded", "false");
   };
   button.addEventListener("click", () => (menu.hidden ? open() : close()));
-  const element = h("span", { class: "jitscope-export" }, button, menu);
+  const element = h("span.jitscope-export", button, menu);
   element.addEventListener("keydown", (event) => {
     const items = [...menu.querySelectorAll<HTMLButtonElement>("button:enabled")];
     const at = items.indexOf(event.target as HTMLButtonElement);

@@ -116,20 +116,15 @@ function differenceElement(fix: Fix): HTMLElement | null {
   const indents = lines.filter(({ text }) => text.trim()).map(({ text }) => text.length - text.trimStart().length);
   const indent = Math.min(...indents); // what all lines have in common says nothing
   return h(
-    "div",
-    { class: "jitscope-fix-lines", role: "group", "aria-label": "What the fix changes" },
+    "div.jitscope-fix-lines",
+    { role: "group", "aria-label": "What the fix changes" },
     ...lines.map(({ sign, number, text }) =>
       h(
-        "div",
-        { class: "jitscope-fix-line", "data-sign": sign },
-        h("span", { class: "jitscope-fix-number", "aria-hidden": "true" }, number),
-        h("span", { class: "jitscope-fix-sign", "aria-hidden": "true" }, sign === "-" ? "−" : sign),
-        h(
-          "code",
-          {},
-          SAID[sign] ? h("span", { class: "jitscope-hidden" }, SAID[sign]) : null,
-          python(text.slice(indent)),
-        ),
+        "div.jitscope-fix-line",
+        { "data-sign": sign },
+        h("span.jitscope-fix-number", { "aria-hidden": "true" }, number),
+        h("span.jitscope-fix-sign", { "aria-hidden": "true" }, sign === "-" ? "−" : sign),
+        h("code", SAID[sign] ? h("span.jitscope-hidden", SAID[sign]) : null, python(text.slice(indent))),
       ),
     ),
   );
@@ -154,8 +149,8 @@ async function copy(fix: Fix): Promise<string> {
 
 /** The button of some edits of a cell, and the line that says how it went. */
 export function applyButton(fix: Fix, label: string, kind = "jitscope-button"): HTMLElement[] {
-  const status = h("span", { class: "jitscope-muted", role: "status" });
-  const button = h("button", { type: "button", class: kind }, label);
+  const status = h("span.jitscope-muted", { role: "status" });
+  const button = h("button", { class: kind }, label);
   const tell = (sentence: string, done: boolean) => {
     status.textContent = sentence;
     // not disabled: that would take the focus away
@@ -173,11 +168,10 @@ export function applyButton(fix: Fix, label: string, kind = "jitscope-button"): 
 
 export function fixView(fix: Fix): HTMLElement {
   return h(
-    "div",
-    { class: "jitscope-fix" },
-    fix.text ? h("p", {}, h("strong", {}, "Fix: "), prose(fix.text)) : null,
+    "div.jitscope-fix",
+    fix.text ? h("p", h("strong", "Fix: "), prose(fix.text)) : null,
     differenceElement(fix),
-    fix.checked ? h("p", { class: "jitscope-muted" }, "✓ ", prose(fix.checked)) : null,
-    fix.edits.length ? h("p", { class: "jitscope-fix-do" }, ...applyButton(fix, "Apply fix")) : null,
+    fix.checked ? h("p.jitscope-muted", "✓ ", prose(fix.checked)) : null,
+    fix.edits.length ? h("p.jitscope-fix-do", ...applyButton(fix, "Apply fix")) : null,
   );
 }

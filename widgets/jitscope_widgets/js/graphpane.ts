@@ -49,7 +49,7 @@ export class GraphPane {
   changed: () => void = () => {};
   private readonly documents: Record<string, GraphDoc> = {};
   private readonly memories: Record<string, GraphMemory>;
-  private readonly place = h("div", { class: "jitscope-graph-place" });
+  private readonly place = h("div.jitscope-graph-place");
 
   constructor(private readonly options: GraphPaneOptions) {
     const { compilation, links, selection, host, memory } = options;
@@ -69,15 +69,13 @@ export class GraphPane {
       showFusion: compilation.fusion ? options.showFusion : undefined,
     };
     this.element = h(
-      "div",
-      { class: "jitscope-graphpane", "data-source": compilation.source !== null },
+      "div.jitscope-graphpane",
+      { "data-source": compilation.source !== null },
       compilation.source ? sourcePane(compilation.source, links, selection).element : null,
       h(
-        "div",
-        { class: "jitscope-graph-column" },
+        "div.jitscope-graph-column",
         h(
-          "div",
-          { class: "jitscope-graph-bar" },
+          "div.jitscope-graph-bar",
           choice(
             "Level of the program",
             levels.map(([id, title, hint]) => ({ id, title, hint })),
@@ -99,13 +97,12 @@ export class GraphPane {
   /** What the numbers of a user's own are, where there are any. */
   private laidOver(): HTMLElement | null {
     const what = this.documents.jaxpr!.nodes.find(({ number }) => number)?.number?.name;
-    return what === undefined ? null : h("span", { class: "jitscope-muted" }, say("numbers laid over", { what }));
+    return what === undefined ? null : h("span.jitscope-muted", say("numbers laid over", { what }));
   }
 
   private buttons(): HTMLElement {
     return h(
-      "span",
-      { class: "jitscope-graph-buttons" },
+      "span.jitscope-graph-buttons",
       iconButton("open", "open all scopes", { onclick: () => this.graph?.setAll(true) }),
       iconButton("close", "close all scopes", { onclick: () => this.graph?.setAll(false) }),
       iconButton("larger", "larger", { onclick: () => this.graph?.zoom(1.25) }),
@@ -128,7 +125,7 @@ export class GraphPane {
     else if (document) this.place.replaceChildren(this.makeGraph(document));
     else
       this.place.replaceChildren(
-        h("pre", { class: "jitscope-program jitscope-jaxpr", tabindex: "0" }, hlo(this.options.compilation.jaxpr)),
+        h("pre.jitscope-program.jitscope-jaxpr", { tabindex: "0" }, hlo(this.options.compilation.jaxpr)),
       );
     if (!document) this.changed();
   }
@@ -138,8 +135,7 @@ export class GraphPane {
     const level = this.level;
     if (!document.nodes.length)
       return h(
-        "p",
-        { class: "jitscope-empty" },
+        "p.jitscope-empty",
         isLeftOut(document)
           ? "This program was left out of the saved notebook to keep it small."
           : "This program has no operations.",

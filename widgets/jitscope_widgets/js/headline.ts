@@ -36,7 +36,7 @@ export function secondsOf(compilations: CompilationDoc[]): number | null {
 
 function compiledIn(group: Group): HTMLElement | null {
   const compiled = group.compilations.filter(({ cache }) => cache !== "reused");
-  if (!compiled.length) return h("span", { class: "jitscope-fact" }, "reused, nothing compiled");
+  if (!compiled.length) return h("span.jitscope-fact", "reused, nothing compiled");
   const stages = stagesOf(compiled);
   if (!stages) return null;
   const verb = compiled.every(({ cache }) => cache === "loaded") ? "loaded from disk" : "compiled";
@@ -45,13 +45,13 @@ function compiledIn(group: Group): HTMLElement | null {
       ? `${compiled.length} programs, traced, lowered and ${verb}`
       : stages.map((stage) => `${stage.name} ${quantity(stage.seconds)}`).join(", ");
   const words = compiled.length > 1 ? `${verb} ${compiled.length} times in ` : `${verb} in `;
-  return h("span", { class: "jitscope-fact", title: note }, words, h("b", {}, seconds(secondsOf(compiled)!)));
+  return h("span.jitscope-fact", { title: note }, words, h("b", seconds(secondsOf(compiled)!)));
 }
 
 function runsIn({ timing, profiled, instruments }: CompilationDoc): HTMLElement | null {
   const median = (timing.steady ?? profiled)?.median ?? instruments?.profile?.wall;
   if (!median) return null;
-  return h("span", { class: "jitscope-fact", title: origin(median) }, "runs in ", h("b", {}, quantity(median)));
+  return h("span.jitscope-fact", { title: origin(median) }, "runs in ", h("b", quantity(median)));
 }
 
 /** What two cards have in common that tell of the same. */
@@ -67,13 +67,13 @@ export function recompilationsOf(compilations: CompilationDoc[]): number {
 
 function again({ compilations }: Group): HTMLElement | null {
   const count = recompilationsOf(compilations);
-  return count ? h("span", { class: "jitscope-again" }, "▲ ", plural(count, "recompilation")) : null;
+  return count ? h("span.jitscope-again", "▲ ", plural(count, "recompilation")) : null;
 }
 
 /** What stands out beside recompilations: a NaN, a slow line. */
 function unusual(compilation: CompilationDoc): HTMLElement | null {
   const said = standsOut(compilation);
-  return said ? h("span", { class: "jitscope-unusual" }, said) : null;
+  return said ? h("span.jitscope-unusual", said) : null;
 }
 
 /** A recorded call as a strip: how busy it was, from its beginning to its end. */
@@ -81,7 +81,7 @@ function callPicture({ seconds: whole, busy }: BusyCall): HTMLElement {
   const part = busy.reduce((sum, one) => sum + one, 0) / busy.length;
   const bars = busy.map((one) => h("i", { style: { height: `${100 * one}%` } }));
   const words = `One recorded call of ${seconds(whole)}, from left to right: kernels ran in ${percent(part)} of it`;
-  return h("span", { class: "jitscope-strip", "data-of": "call", "aria-hidden": "true", title: words }, ...bars);
+  return h("span.jitscope-strip", { "data-of": "call", "aria-hidden": "true", title: words }, ...bars);
 }
 
 /** The program as a strip: its parts, as wide as they have equations. */
@@ -98,11 +98,7 @@ function programPicture({ parts, equations }: CompilationDoc): HTMLElement | nul
       title: words[i],
     }),
   );
-  return h(
-    "span",
-    { class: "jitscope-strip", "aria-hidden": "true", title: `The program: ${words.join(", ")}` },
-    ...pieces,
-  );
+  return h("span.jitscope-strip", { "aria-hidden": "true", title: `The program: ${words.join(", ")}` }, ...pieces);
 }
 
 /** A small picture: of a recorded call where there is a profile, of the program otherwise. */
@@ -121,30 +117,28 @@ export function headline(
 ): HTMLElement {
   const last = group.compilations[group.compilations.length - 1]!;
   const facts = [
-    h("span", { class: "jitscope-facts-program" }, last.headline),
+    h("span.jitscope-facts-program", last.headline),
     compiledIn(group),
     runsIn(whole(last)),
     again(group),
     unusual(whole(last)),
     h(
-      "span",
-      { class: "jitscope-opener", "aria-hidden": "true" },
+      "span.jitscope-opener",
+      { "aria-hidden": "true" },
       picture(whole(last)),
-      h("span", { class: "jitscope-open-hint" }, open ? "close" : "graph, kernels, times", " ", h("kbd", {}, "↵")),
+      h("span.jitscope-open-hint", open ? "close" : "graph, kernels, times", " ", h("kbd", "↵")),
     ),
   ];
   return h(
-    "button",
+    "button.jitscope-headline",
     {
-      type: "button",
-      class: "jitscope-headline",
       "aria-expanded": String(open),
       "data-function": group.name,
       onclick: toggle,
       title: last.signature,
     },
-    h("span", { class: "jitscope-disclosure", "aria-hidden": "true" }, "▸"),
-    h("strong", {}, group.name),
+    h("span.jitscope-disclosure", { "aria-hidden": "true" }, "▸"),
+    h("strong", group.name),
     ...facts,
   );
 }

@@ -15,16 +15,15 @@ export class Help {
 
   private make(): HTMLDialogElement {
     const dialog = h(
-      "dialog",
-      { class: "jitscope-help", "aria-label": "Keys of the graph" },
-      h("h3", {}, "Keys of the graph"),
-      h("dl", {}, ...KEYS.flatMap(([key, text]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, text)])),
+      "dialog.jitscope-help",
+      { "aria-label": "Keys of the graph" },
+      h("h3", "Keys of the graph"),
+      h("dl", ...KEYS.flatMap(([key, text]) => [h("dt", h("kbd", key)), h("dd", text)])),
       h(
-        "p",
-        { class: "jitscope-muted" },
+        "p.jitscope-muted",
         "Drag moves the picture; Ctrl + wheel zooms, the wheel alone once the graph has the focus.",
       ),
-      h("form", { method: "dialog" }, h("button", { class: "jitscope-button" }, "Close")),
+      h("form", { method: "dialog" }, h("button.jitscope-button", "Close")),
     );
     dialog.addEventListener("keydown", (event) => event.stopPropagation());
     return dialog;

@@ -3,8 +3,7 @@ import { h } from "./dom";
 import { HUES } from "./theme";
 
 export function swatch(index: number): HTMLElement {
-  return h("span", {
-    class: "jitscope-swatch",
+  return h("span.jitscope-swatch", {
     "data-pattern": Math.floor(index / HUES) % 3,
     style: { "--hue": `var(--js-hue-${index % HUES})` },
     "aria-hidden": "true",

@@ -16,8 +16,8 @@ type IconName = keyof typeof PATHS;
 
 export function iconButton(name: IconName, label: string, attributes: Record<string, unknown> = {}): HTMLButtonElement {
   return h(
-    "button",
-    { type: "button", class: "jitscope-icon-button", "aria-label": label, title: label, ...attributes },
+    "button.jitscope-icon-button",
+    { "aria-label": label, title: label, ...attributes },
     s("svg", { viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true" }, s("path", { d: PATHS[name] })),
   );
 }

@@ -88,7 +88,7 @@ function asked(host: Host, id: number, name: InstrumentName): Asked {
 
 /** One instrument of one compilation: what it found, or a button that has it look. */
 export class InstrumentPane implements View {
-  readonly element = h("div", { class: "jitscope-instrument" });
+  readonly element = h("div.jitscope-instrument");
   private view: View | null = null;
   private gone = false;
 
@@ -130,24 +130,18 @@ export class InstrumentPane implements View {
   }
 
   private offer(): HTMLElement {
-    const about = h("p", { class: "jitscope-sentence" });
-    const price = h("p", { class: "jitscope-muted" });
+    const about = h("p.jitscope-sentence");
+    const price = h("p.jitscope-muted");
     if (!this.around.host.instrument)
       return h(
-        "div",
-        { class: "jitscope-offer" },
+        "div.jitscope-offer",
         h(
-          "p",
-          { class: "jitscope-muted" },
+          "p.jitscope-muted",
           "Nobody asked for this while the kernel ran, or it did not fit into the saved output. Run the cell again to see it.",
         ),
       );
-    const answer = h("span", { class: "jitscope-muted", role: "status", "aria-live": "polite" });
-    const button = h(
-      "button",
-      { type: "button", class: "jitscope-button", "data-run": this.name },
-      `Show ${this.name}`,
-    );
+    const answer = h("span.jitscope-muted", { role: "status", "aria-live": "polite" });
+    const button = h("button.jitscope-button", { "data-run": this.name }, `Show ${this.name}`);
     button.addEventListener("click", () => void this.run(button, answer));
     const { host, compilation } = this.around;
     if (waitingFor(host, compilation).has(this.name)) void this.run(button, answer);
@@ -158,7 +152,7 @@ export class InstrumentPane implements View {
       about.textContent = offer.shows;
       price.textContent = offer.costs;
     });
-    return h("div", { class: "jitscope-offer" }, about, price, h("p", { class: "jitscope-asking" }, button, answer));
+    return h("div.jitscope-offer", about, price, h("p.jitscope-asking", button, answer));
   }
 
   private async run(button: HTMLButtonElement, answer: HTMLElement): Promise<void> {

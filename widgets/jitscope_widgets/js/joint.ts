@@ -119,15 +119,14 @@ export class JointView {
     );
     const code = ([title, own]: [string, SourceDoc], n: number) => {
       const pane = sourcePane(source!, links, selection, roots[n], roots[n]! + changedCall(own, graph)).element;
-      return h("div", { class: "jitscope-joint-code" }, h("h4", {}, title), pane);
+      return h("div.jitscope-joint-code", h("h4", title), pane);
     };
-    const signs = legend.map(([mark, said]) => h("span", { class: "jitscope-pass-mark", "data-kind": mark }, said));
+    const signs = legend.map(([mark, said]) => h("span.jitscope-pass-mark", { "data-kind": mark }, said));
     this.element = h(
-      "div",
-      { class: "jitscope-joint" },
-      h("div", { class: "jitscope-joint-codes" }, ...codes.map(code)),
-      h("div", { class: "jitscope-graph-place" }, this.opened.element),
-      h("p", { class: "jitscope-joint-legend jitscope-muted" }, ...signs, ...notes.map((note) => h("span", {}, note))),
+      "div.jitscope-joint",
+      h("div.jitscope-joint-codes", ...codes.map(code)),
+      h("div.jitscope-graph-place", this.opened.element),
+      h("p.jitscope-joint-legend.jitscope-muted", ...signs, ...notes.map((note) => h("span", note))),
       detailsPane({ host, links, compilation: null, graphs: { jaxpr: graph } }, selection),
     );
     selection.onChange(() => this.mark());

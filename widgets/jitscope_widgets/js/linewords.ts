@@ -18,6 +18,6 @@ export function linesInWords(positions: Position[], withHomes = true): string {
 
 export function positionLink(position: Position, host: Host): HTMLElement {
   const text = place(position);
-  if (!host.goto) return h("span", {}, text);
-  return h("button", { type: "button", class: "jitscope-link", onclick: () => host.goto!(position) }, text);
+  if (!host.goto) return h("span", text);
+  return h("button.jitscope-link", { onclick: () => host.goto!(position) }, text);
 }

@@ -127,14 +127,8 @@ export function modulesOutline({ compilation, host, links, selection, root, reve
   const groups = graph.nodes.filter((node) => isModule(node) && node.what !== "instance").length;
   if (groups < FEWEST) return null;
   const element = h(
-    "details",
-    { class: "jitscope-modules" },
-    h(
-      "summary",
-      {},
-      "Outline",
-      h("span", { class: "jitscope-muted" }, " modules, functions and blocks, with their share"),
-    ),
+    "details.jitscope-modules",
+    h("summary", "Outline", h("span.jitscope-muted", " modules, functions and blocks, with their share")),
   );
   const fill = () => {
     const timed = (fusion?.kernels ?? []).some(({ share }) => typeof share === "number");

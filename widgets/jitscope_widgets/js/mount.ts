@@ -41,12 +41,12 @@ export function sentence(error: unknown): string {
 function sorry(error: unknown): View {
   console.error("jitscope:", error);
   const text = `jitscope could not draw this view: ${sentence(error)}. Your results are not affected.`;
-  return { element: h("p", { class: "jitscope-sad", role: "status" }, text), dispose() {} };
+  return { element: h("p.jitscope-sad", { role: "status" }, text), dispose() {} };
 }
 
 /** Puts an element of ours alone on the page, with styles and theme. */
 export function stage(element: HTMLElement, content: HTMLElement): { dispose(): void } {
-  const root = Object.assign(h("div", { class: "jitscope" }, content), { __jitscope: {} });
+  const root = Object.assign(h("div.jitscope", content), { __jitscope: {} });
   addStyles(element);
   element.replaceChildren(root);
   return followTheme(root, () => undefined);
@@ -58,8 +58,8 @@ export function mount(
   given: Host = {},
   options: { strict?: boolean } = {},
 ): Live {
-  const root = h("div", { class: "jitscope" });
-  const remark = h("p", { class: "jitscope-note", role: "status" });
+  const root = h("div.jitscope");
+  const remark = h("p.jitscope-note", { role: "status" });
   remark.hidden = true;
   // JupyterLab can show places in the notebook to whichever view asks
   const host: Host = { goto: (globalThis as { jitscopeGoto?: Host["goto"] }).jitscopeGoto, ...given };

@@ -76,15 +76,9 @@ export class Panes {
     });
     this.tabs = tabs(this.list(), "", `Views of ${compilation.function}`, (id) => this.opened(id));
     this.element = h(
-      "div",
-      { class: "jitscope-panes" },
-      h(
-        "div",
-        { class: "jitscope-toolbar" },
-        this.tabs.bar,
-        h("span", { class: "jitscope-tools" }, options.picker, ...this.tools()),
-      ),
-      h("div", { class: "jitscope-signature" }, h("code", { title: compilation.signature }, compilation.signature)),
+      "div.jitscope-panes",
+      h("div.jitscope-toolbar", this.tabs.bar, h("span.jitscope-tools", options.picker, ...this.tools())),
+      h("div.jitscope-signature", h("code", { title: compilation.signature }, compilation.signature)),
       this.tabs.body,
     );
     this.tabs.show(options.memory?.tab ?? "graph");
@@ -164,8 +158,7 @@ export class Panes {
     const { compilation, memory, host, root } = this.options;
     if (!compilation.fusion)
       return h(
-        "p",
-        { class: "jitscope-empty" },
+        "p.jitscope-empty",
         compilation.cache === "reused"
           ? "This program was reused; its passes were recorded when it was compiled."
           : "What XLA did to this program was not recorded.",
@@ -200,13 +193,7 @@ export class Panes {
 
   private makeTiming(): HTMLElement {
     const { element } = this.makeOwn(this.options.compilation.timing, "timing", this.measuring());
-    return h(
-      "div",
-      { class: "jitscope-timing" },
-      element,
-      h("h3", {}, "Time per kernel"),
-      this.makeInstrument("profile").element,
-    );
+    return h("div.jitscope-timing", element, h("h3", "Time per kernel"), this.makeInstrument("profile").element);
   }
 
   private measuring(): Around["ask"] {

@@ -14,8 +14,7 @@ interface SearchOptions {
 export class SearchBox {
   readonly element: HTMLElement;
   private readonly input: HTMLInputElement;
-  private readonly answer = h("span", {
-    class: "jitscope-muted jitscope-search-answer",
+  private readonly answer = h("span.jitscope-muted.jitscope-search-answer", {
     role: "status",
     "aria-live": "polite",
   });
@@ -23,9 +22,8 @@ export class SearchBox {
 
   constructor(private readonly options: SearchOptions) {
     const id = `jitscope-search-help-${++made}`;
-    this.input = h("input", {
+    this.input = h("input.jitscope-search", {
       type: "search",
-      class: "jitscope-search",
       placeholder: "search, or op:dot size:>1MB",
       "aria-label": "Search the graph",
       "aria-describedby": id,
@@ -33,7 +31,7 @@ export class SearchBox {
       spellcheck: "false",
     });
     this.help = this.makeHelp(id);
-    this.element = h("span", { class: "jitscope-search-place" }, this.input, this.answer, this.help);
+    this.element = h("span.jitscope-search-place", this.input, this.answer, this.help);
     this.listen();
   }
 
@@ -67,25 +65,23 @@ export class SearchBox {
 
   private makeHelp(id: string): HTMLElement {
     const row = (example: string, meaning: string) => [
-      h("dt", {}, h("button", { type: "button", onclick: () => this.insert(example) }, example)),
-      h("dd", {}, meaning),
+      h("dt", h("button", { onclick: () => this.insert(example) }, example)),
+      h("dd", meaning),
     ];
     return h(
-      "div",
-      { class: "jitscope-search-help", id, hidden: true },
+      "div.jitscope-search-help",
+      { id, hidden: true },
       h(
         "p",
-        {},
         "Plain words find names and program text. Enter jumps to the next match, Shift + Enter to the one before.",
       ),
       h(
         "dl",
-        {},
         ...FILTERS.flatMap(([, example, meaning]) => row(example, meaning)),
         ...row("/dot|conv/", "a regular expression"),
         ...row("-op:broadcast", "a minus before anything: all but that"),
       ),
-      h("p", {}, "Several parts must all hold: ", h("code", {}, "op:dot line:21 size:>1MB"), "."),
+      h("p", "Several parts must all hold: ", h("code", "op:dot line:21 size:>1MB"), "."),
     );
   }
 

@@ -45,15 +45,9 @@ export function graphView(doc: GraphDoc, host: Host, memory: GraphMemory | undef
   );
   selection.onChange(mark);
   const element = h(
-    "div",
-    { class: "jitscope-single" },
-    h(
-      "div",
-      { class: "jitscope-toolbar" },
-      h("strong", {}, doc.title),
-      h("span", { class: "jitscope-tools" }, search.element),
-    ),
-    h("div", { class: "jitscope-graph-place" }, opened.element),
+    "div.jitscope-single",
+    h("div.jitscope-toolbar", h("strong", doc.title), h("span.jitscope-tools", search.element)),
+    h("div.jitscope-graph-place", opened.element),
     detailsPane({ host, links, compilation: null, graphs: { [doc.level]: doc } }, selection),
   );
   return {

@@ -21,8 +21,8 @@ export function sourcePane(source: SourceDoc, links: Links, selection: Selection
 
 class Pane implements SourcePane {
   readonly element: HTMLElement;
-  private readonly title = h("div", { class: "jitscope-pane-title" });
-  private readonly list = h("div", { class: "jitscope-source-lines", role: "listbox" });
+  private readonly title = h("div.jitscope-pane-title");
+  private readonly list = h("div.jitscope-source-lines", { role: "listbox" });
   private readonly outline: HTMLElement | null;
   private readonly items = new Map<number, HTMLElement>(); // of the outline, by call
   private lines: HTMLElement[] = [];
@@ -39,7 +39,7 @@ class Pane implements SourcePane {
   ) {
     this.calls = new Set(source.calls.length ? links.calls!.inOrder(root) : []);
     this.outline = this.calls.size > 1 ? this.makeOutline() : null;
-    this.element = h("div", { class: "jitscope-source" }, this.outline, this.title, this.list);
+    this.element = h("div.jitscope-source", this.outline, this.title, this.list);
     this.roving = new Roving(
       this.list,
       "[data-marked]",
@@ -61,9 +61,8 @@ class Pane implements SourcePane {
       const { forward, backward } = calls.total(call);
       const other = label === calls.functionOf(this.root).label ? "" : label;
       const item = h(
-        "div",
+        "div.jitscope-function",
         {
-          class: "jitscope-function",
           role: "treeitem",
           "data-call": call,
           "aria-level": calls.depthOf(call) + 1,
@@ -72,20 +71,18 @@ class Pane implements SourcePane {
           style: { "--depth": String(Math.min(calls.depthOf(call), 12)) },
           title: `${name}, ${label}: ${inWords({ nodes: [], forward, backward, calls: [] })}`,
         },
-        h("code", {}, name),
-        other ? h("span", { class: "jitscope-muted" }, other) : null,
+        h("code", name),
+        other ? h("span.jitscope-muted", other) : null,
         h(
-          "span",
-          { class: "jitscope-count" },
+          "span.jitscope-count",
           this.items.size ? (forward + backward).toLocaleString("en") : plural(forward + backward, "equation"),
         ),
       );
       this.items.set(call, item);
     }
     const outline = h(
-      "div",
+      "div.jitscope-functions",
       {
-        class: "jitscope-functions",
         role: "tree",
         "aria-label": "Functions that wrote the program, with their equations",
       },
@@ -110,7 +107,7 @@ class Pane implements SourcePane {
     this.title.textContent = this.outline ? `${name} · ${label}` : label;
     this.list.setAttribute("aria-label", `Source of ${name}, ${label}`);
     this.lines = lines.map((text, i) => this.line(text, first + i));
-    if (!lines.length) this.list.replaceChildren(h("p", { class: "jitscope-empty" }, say("no code")));
+    if (!lines.length) this.list.replaceChildren(h("p.jitscope-empty", say("no code")));
     else this.list.replaceChildren(...this.lines);
     this.roving.renew();
   }
@@ -121,9 +118,8 @@ class Pane implements SourcePane {
     const place = links.calls!.placeOf(call, number);
     const told = marked ? this.told(marked) : "";
     return h(
-      "div",
+      "div.jitscope-line",
       {
-        class: "jitscope-line",
         "data-line": place,
         "data-marked": marked !== null,
         role: "option",
@@ -132,13 +128,11 @@ class Pane implements SourcePane {
         "aria-disabled": marked ? null : "true",
         title: told || null,
       },
-      h("span", { class: "jitscope-line-number", "aria-hidden": "true" }, number),
-      marked && links.hasLine(place)
-        ? swatch(links.hue(place))
-        : h("span", { class: "jitscope-swatch", "data-none": "" }),
-      h("span", { class: "jitscope-hidden" }, `line ${number}: `),
-      h("code", {}, text ? python(text) : " "),
-      told ? h("span", { class: "jitscope-hidden" }, `; ${told}`) : null,
+      h("span.jitscope-line-number", { "aria-hidden": "true" }, number),
+      marked && links.hasLine(place) ? swatch(links.hue(place)) : h("span.jitscope-swatch", { "data-none": "" }),
+      h("span.jitscope-hidden", `line ${number}: `),
+      h("code", text ? python(text) : " "),
+      told ? h("span.jitscope-hidden", `; ${told}`) : null,
       marked ? this.counts(marked) : null,
     );
   }
@@ -154,16 +148,12 @@ class Pane implements SourcePane {
   private counts(marked: Marked): HTMLElement {
     const { share } = this.links.kernelsOf(marked);
     return h(
-      "span",
-      { class: "jitscope-count", "aria-hidden": "true" },
-      marked.forward ? h("span", {}, marked.forward.toLocaleString("en")) : null,
-      marked.backward ? h("span", { class: "jitscope-backward" }, `↩${marked.backward.toLocaleString("en")}`) : null,
+      "span.jitscope-count",
+      { "aria-hidden": "true" },
+      marked.forward ? h("span", marked.forward.toLocaleString("en")) : null,
+      marked.backward ? h("span.jitscope-backward", `↩${marked.backward.toLocaleString("en")}`) : null,
       share && share.most >= 0.0005
-        ? h(
-            "span",
-            { class: "jitscope-heat", style: heat(share.least, share.estimate ?? share.most) },
-            shareText(share),
-          )
+        ? h("span.jitscope-heat", { style: heat(share.least, share.estimate ?? share.most) }, shareText(share))
         : null,
     );
   }

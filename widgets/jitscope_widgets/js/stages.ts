@@ -39,7 +39,7 @@ export function stagesPane(options: StagesOptions): View {
   const made = new Map<string, HTMLElement>(); // by stage
   let trace: View | null = null;
   let stage = "";
-  const body = h("div", { class: "jitscope-stage-body" });
+  const body = h("div.jitscope-stage-body");
   const make = (id: string) => {
     const looked = LOOKED_INTO.find((other) => other.id === id);
     if (looked) return options.instrument(looked.instrument).element;
@@ -60,7 +60,7 @@ export function stagesPane(options: StagesOptions): View {
     ...LOOKED_INTO.filter(({ instrument }) => !options.silent.includes(instrument)),
   ];
   const first = stages.some(({ id }) => id === memory?.stage) ? memory!.stage! : "trace";
-  const element = h("div", { class: "jitscope-stages" }, choice("Stage of the compiler", stages, first, show), body);
+  const element = h("div.jitscope-stages", choice("Stage of the compiler", stages, first, show), body);
   show(first);
   return {
     element,

@@ -30,7 +30,6 @@ export function tabs(list: Tab[], first: string, label: string, changed: (id: st
     h(
       "button",
       {
-        type: "button",
         role: "tab",
         id: `${prefix}-${tab.id}`,
         "data-tab": tab.id,
@@ -39,12 +38,12 @@ export function tabs(list: Tab[], first: string, label: string, changed: (id: st
         onclick: () => show(tab.id),
       },
       tab.title,
-      h("span", { class: "jitscope-badge", hidden: !tab.badge }, tab.badge),
+      h("span.jitscope-badge", { hidden: !tab.badge }, tab.badge),
     );
   const buttons = list.map(buttonOf);
-  const strip = h("div", { role: "tablist", class: "jitscope-tabs", "aria-label": label }, ...buttons);
-  const bar = h("div", { class: "jitscope-tabbar" }, strip);
-  const body = h("div", { class: "jitscope-panels" });
+  const strip = h("div.jitscope-tabs", { role: "tablist", "aria-label": label }, ...buttons);
+  const bar = h("div.jitscope-tabbar", strip);
+  const body = h("div.jitscope-panels");
 
   function show(id: string): void {
     const tab = list.find((other) => other.id === id) ?? list[0]!;
@@ -142,15 +141,14 @@ export function choice(
 ): HTMLElement {
   const name = `jitscope-choice-${++count}`;
   return h(
-    "fieldset",
-    { class: "jitscope-choice" },
-    h("legend", { class: "jitscope-hidden" }, label),
+    "fieldset.jitscope-choice",
+    h("legend.jitscope-hidden", label),
     ...options.map(({ id, title, hint }) =>
       h(
         "label",
         { title: hint },
         h("input", { type: "radio", name, value: id, checked: id === first, onchange: () => changed(id) }),
-        h("span", {}, title),
+        h("span", title),
       ),
     ),
   );

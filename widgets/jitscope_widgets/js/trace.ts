@@ -64,13 +64,9 @@ class TraceView implements View {
   readonly element: HTMLElement;
   private readonly steps: TraceStep[];
   private readonly slider: HTMLInputElement;
-  private readonly said = h("p", { class: "jitscope-replay-said", "aria-live": "polite" });
-  private readonly list = h("ol", { class: "jitscope-replay-list", "aria-label": "The jaxpr so far", tabindex: 0 });
-  private readonly player = h(
-    "button",
-    { type: "button", class: "jitscope-button", onclick: () => this.play() },
-    "▶ Play",
-  );
+  private readonly said = h("p.jitscope-replay-said", { "aria-live": "polite" });
+  private readonly list = h("ol.jitscope-replay-list", { "aria-label": "The jaxpr so far", tabindex: 0 });
+  private readonly player = h("button.jitscope-button", { onclick: () => this.play() }, "▶ Play");
   private at: number;
   private clock: ReturnType<typeof setInterval> | null = null;
   private own = false;
@@ -79,13 +75,12 @@ class TraceView implements View {
     const { compilation, links, selection, memory } = options;
     this.steps = traceSteps(compilation.graph.nodes);
     this.at = Math.max(0, Math.min(memory?.at ?? 0, this.steps.length - 1));
-    this.slider = h("input", {
+    this.slider = h("input.jitscope-replay-slider", {
       type: "range",
       min: 0,
       max: Math.max(0, this.steps.length - 1),
       value: this.at,
       "aria-label": "Step of the trace",
-      class: "jitscope-replay-slider",
       oninput: () => {
         this.stop();
         this.show(Number(this.slider.value));
@@ -93,10 +88,8 @@ class TraceView implements View {
     });
     const button = (by: number, sign: string, label: string) =>
       h(
-        "button",
+        "button.jitscope-button",
         {
-          type: "button",
-          class: "jitscope-button",
           "aria-label": label,
           title: label,
           onclick: () => {
@@ -107,12 +100,10 @@ class TraceView implements View {
         sign,
       );
     this.element = h(
-      "div",
-      { class: "jitscope-replay" },
-      h("p", { class: "jitscope-sentence" }, this.headline()),
+      "div.jitscope-replay",
+      h("p.jitscope-sentence", this.headline()),
       h(
-        "div",
-        { class: "jitscope-replay-controls" },
+        "div.jitscope-replay-controls",
         button(-1, "‹", "The step before"),
         this.slider,
         button(1, "›", "The next step"),
@@ -120,15 +111,13 @@ class TraceView implements View {
       ),
       this.said,
       h(
-        "div",
-        { class: "jitscope-replay-columns" },
+        "div.jitscope-replay-columns",
         compilation.source ? sourcePane(compilation.source, links, selection).element : null,
         this.list,
       ),
       this.steps.some(({ kind }) => kind === "enter")
         ? h(
-            "p",
-            { class: "jitscope-muted" },
+            "p.jitscope-muted",
             "An inner jaxpr is shown where it is used. Where its function was traced before, or a transformation made it, it was recorded earlier.",
           )
         : null,
@@ -182,12 +171,12 @@ class TraceView implements View {
     this.slider.value = String(this.at);
     this.slider.setAttribute("aria-valuetext", `step ${this.at + 1} of ${this.steps.length}: ${this.inWords(step)}`);
     this.said.replaceChildren(
-      h("strong", {}, `Step ${grouped(this.at + 1)} of ${grouped(this.steps.length)}: `),
+      h("strong", `Step ${grouped(this.at + 1)} of ${grouped(this.steps.length)}: `),
       this.inWords(step),
       this.where(step) ?? "",
     );
     const from = Math.max(0, this.at + 1 - WINDOW);
-    const earlier = from ? [h("li", { class: "jitscope-muted" }, `… ${plural(from, "step")} before`)] : [];
+    const earlier = from ? [h("li.jitscope-muted", `… ${plural(from, "step")} before`)] : [];
     this.list.replaceChildren(
       ...earlier,
       ...this.steps.slice(from, this.at + 1).map((one, i) => this.line(one, from + i)),
@@ -208,8 +197,7 @@ class TraceView implements View {
     const position: Position | undefined = kind === "equation" ? node.positions[0] : undefined;
     return position
       ? h(
-          "span",
-          { class: "jitscope-muted" },
+          "span.jitscope-muted",
           `, written in ${place({ ...position, end_line: position.line, end_column: 0, column: 0 })}`,
         )
       : null;
@@ -239,8 +227,8 @@ class TraceView implements View {
       },
       number !== null && links.hasLine(number)
         ? swatch(links.hue(number))
-        : h("span", { class: "jitscope-swatch", "data-none": "" }),
-      h("code", {}, hlo(text.length > 240 ? `${text.slice(0, 240)} …` : text)),
+        : h("span.jitscope-swatch", { "data-none": "" }),
+      h("code", hlo(text.length > 240 ? `${text.slice(0, 240)} …` : text)),
     );
   }
 
@@ -269,5 +257,5 @@ export function tracePane(options: TraceOptions): View {
   const why = isLeftOut(graph)
     ? "This program was left out of the saved notebook to keep it small."
     : "The trace of this program is not kept.";
-  return { element: h("p", { class: "jitscope-empty" }, why), dispose() {} };
+  return { element: h("p.jitscope-empty", why), dispose() {} };
 }

@@ -32,17 +32,16 @@ export function valueCard(row: ValueRow, values: ValuesDoc, host: Host, links: L
   const parts = partsOf(viewOf(values) ?? [], `value ${row.path}:${row.result}`);
   const name = row.result ? `${row.label}, result ${row.result}` : row.label;
   const card = h(
-    "div",
-    { class: "jitscope-value-card", "data-path": row.path },
+    "div.jitscope-value-card",
+    { "data-path": row.path },
     h(
-      "p",
-      { class: "jitscope-value-name" },
-      h("strong", {}, name),
+      "p.jitscope-value-name",
+      h("strong", name),
       " ",
-      h("code", {}, row.type),
-      row.devices ? h("span", { class: "jitscope-muted" }, ` ${onDevices(row)}`) : null,
+      h("code", row.type),
+      row.devices ? h("span.jitscope-muted", ` ${onDevices(row)}`) : null,
     ),
-    bad ? h("p", { class: "jitscope-value-wrong" }, bad) : null,
+    bad ? h("p.jitscope-value-wrong", bad) : null,
   );
   if (parts) card.append(partsView(parts, { host, links, selection: new Selection(), root: card }, "value").element);
   return card;

@@ -17,7 +17,7 @@ export function wayGraph(doc: GraphDoc, memory: GraphMemory | undefined, root: H
   const note = noteOf(doc);
   const pick = (id: string | null, edges?: GraphEdge[]) => {
     mark(id);
-    note?.replaceChildren(...said(doc, id, edges).map((one) => h("p", { class: "jitscope-edge-note" }, one)));
+    note?.replaceChildren(...said(doc, id, edges).map((one) => h("p.jitscope-edge-note", one)));
   };
   const opened = openGraph(
     doc,
@@ -38,7 +38,7 @@ export function wayGraph(doc: GraphDoc, memory: GraphMemory | undefined, root: H
     },
   );
   return {
-    element: h("div", { class: "jitscope-graph-place" }, opened.element, note),
+    element: h("div.jitscope-graph-place", opened.element, note),
     api,
     memory: () => graph?.memory() ?? memory,
     themed: () => graph?.themed(),
@@ -50,8 +50,8 @@ export function wayGraph(doc: GraphDoc, memory: GraphMemory | undefined, root: H
 function noteOf(doc: GraphDoc): HTMLElement | null {
   if (!doc.edges.some((edge) => edge.note)) return null;
   return h(
-    "div",
-    { class: "jitscope-edge-notes", role: "status" },
+    "div.jitscope-edge-notes",
+    { role: "status" },
     "Pick a line between two kernels, or a kernel, to read why they are two.",
   );
 }

@@ -17,9 +17,5 @@ export function legend({ nodes, level }: GraphDoc): HTMLElement {
   const line = nodes.find(({ positions }) => positions.length)?.positions[0]?.line;
   if (line) rows.push([String(line), `line ${line} of your code`]);
   rows.push(["▸", "opens by a click"]);
-  return h(
-    "p",
-    { class: "jitscope-legend" },
-    ...rows.map(([sign, what]) => h("span", {}, h("code", {}, sign), ` ${what}`)),
-  );
+  return h("p.jitscope-legend", ...rows.map(([sign, what]) => h("span", h("code", sign), ` ${what}`)));
 }

@@ -12,7 +12,7 @@ const MOST_BOXES = 4000;
 type Size = { w: number; h: number };
 
 export class Minimap {
-  readonly element = h("canvas", { class: "jitscope-minimap", "aria-hidden": "true", hidden: true });
+  readonly element = h("canvas.jitscope-minimap", { "aria-hidden": "true", hidden: true });
   private drawn: { canvas: HTMLCanvasElement; version: number; dark: string } | null = null;
   private scale = 1;
   private pressed = false;

@@ -28,8 +28,8 @@ export function openGraph(document: GraphDoc, options: GraphOptions, ready: (gra
   };
   const size = document.nodes.length + document.edges.length;
   if (size <= AT_ONCE) return { element: show(atOnce(work(document, options, begun))), dispose };
-  const wait = h("p", { class: "jitscope-graph-wait", role: "status" }, `${plural(document.nodes.length, "node")} …`);
-  const element = h("div", { class: "jitscope-graph-big" }, wait);
+  const wait = h("p.jitscope-graph-wait", { role: "status" }, `${plural(document.nodes.length, "node")} …`);
+  const element = h("div.jitscope-graph-big", wait);
   void inSlices(work(document, options, begun), () => stopped).then((made) => {
     if (made && !stopped) element.replaceChildren(show(made));
   });

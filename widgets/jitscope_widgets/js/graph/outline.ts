@@ -15,8 +15,7 @@ export class Outline {
   private asked = false;
 
   constructor(private readonly graph: GraphView) {
-    this.element = h("div", {
-      class: "jitscope-outline",
+    this.element = h("div.jitscope-outline", {
       role: "tree",
       tabindex: "0",
       "aria-label": `Graph: ${graph.document.title || graph.document.level}. Arrow keys follow the data, Enter opens, question mark lists the keys.`,

@@ -39,14 +39,14 @@ export function hoverText(model: Model, i: number): string[] {
 }
 
 export class Tooltip {
-  readonly element = h("div", { class: "jitscope-tooltip", role: "tooltip", hidden: true });
+  readonly element = h("div.jitscope-tooltip", { role: "tooltip", hidden: true });
 
   show(lines: string[], x: number, y: number, view: { w: number; h: number }): void {
     const [title, code, ...where] = lines;
     this.element.replaceChildren(
-      h("div", { class: "jitscope-tooltip-title" }, title),
+      h("div.jitscope-tooltip-title", title),
       ...(code ? [h("div", { class: where.length ? "jitscope-tooltip-code" : "jitscope-muted" }, code)] : []),
-      ...where.map((line) => h("div", { class: "jitscope-muted" }, line)),
+      ...where.map((line) => h("div.jitscope-muted", line)),
     );
     this.element.hidden = false;
     const { offsetWidth: w, offsetHeight: height } = this.element;

@@ -7,14 +7,14 @@ import type { GraphView } from "./view";
 const SPACE = 8; // between the bar and the border
 
 export class TraceBar {
-  readonly element = h("div", { class: "jitscope-trace", role: "group", "aria-label": "Follow values", hidden: true });
-  private readonly said = h("span", { class: "jitscope-trace-said", role: "status", "aria-live": "polite" });
+  readonly element = h("div.jitscope-trace", { role: "group", "aria-label": "Follow values", hidden: true });
+  private readonly said = h("span.jitscope-trace-said", { role: "status", "aria-live": "polite" });
   private traced: Traced | null = null;
   private at: number | null = null;
 
   constructor(private readonly graph: GraphView) {
     const button = (text: string, title: string, onclick: () => void) =>
-      h("button", { type: "button", class: "jitscope-trace-button", title, onclick }, text);
+      h("button.jitscope-trace-button", { title, onclick }, text);
     this.element.append(
       button("↑ all producers", "everything that this value is computed from (key p)", () => this.follow("producers")),
       button("↓ all users", "everything that is computed from this value (key u)", () => this.follow("users")),

@@ -98,8 +98,7 @@ export class GraphView {
     this.trace = new TraceBar(this);
     this.minimap = new Minimap(this, this.all);
     this.element = h(
-      "div",
-      { class: "jitscope-graph" },
+      "div.jitscope-graph",
       this.canvas,
       this.outline.element,
       this.minimap.element,

@@ -8,9 +8,9 @@ import type { Stage } from "./view";
 /** Where there is no kernel to ask: what is said then, else null. */
 export function actionPart(part: Action, stage: Stage): HTMLElement | null {
   const { ask } = stage.around;
-  if (!ask) return part.without ? h("p", { class: "jitscope-muted" }, part.without) : null;
-  const answer = h("span", { class: "jitscope-muted", role: "status", "aria-live": "polite" });
-  const button = h("button", { type: "button", class: "jitscope-button" }, part.label);
+  if (!ask) return part.without ? h("p.jitscope-muted", part.without) : null;
+  const answer = h("span.jitscope-muted", { role: "status", "aria-live": "polite" });
+  const button = h("button.jitscope-button", part.label);
   const { number } = part;
   const field =
     number &&
@@ -44,6 +44,6 @@ export function actionPart(part: Action, stage: Stage): HTMLElement | null {
     event.stopPropagation();
     if (event.key === "Enter") void act();
   });
-  const label = field && h("label", {}, `${number.label} `, field, ` of ${number.low} to ${number.high} `);
-  return h("p", { class: "jitscope-asking" }, label ?? null, button, answer);
+  const label = field && h("label", `${number.label} `, field, ` of ${number.low} to ${number.high} `);
+  return h("p.jitscope-asking", label ?? null, button, answer);
 }

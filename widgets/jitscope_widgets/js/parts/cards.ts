@@ -19,9 +19,9 @@ export interface IgnoreRequest {
 export function cardPart(card: Card, stage: Stage): HTMLElement {
   const { tone, opened, name } = card;
   const attributes = { class: "jitscope-card", "data-tone": tone, "data-name": name || null };
-  const head = [tone && tone !== "plain" ? severityIcon(tone) : null, h("span", {}, ...inline(card.head, stage))];
-  if (opened == null) return h("article", attributes, h("header", {}, ...head), ...elementsOf(card.parts, stage));
-  const element = h("details", attributes, h("summary", {}, ...head));
+  const head = [tone && tone !== "plain" ? severityIcon(tone) : null, h("span", ...inline(card.head, stage))];
+  if (opened == null) return h("article", attributes, h("header", ...head), ...elementsOf(card.parts, stage));
+  const element = h("details", attributes, h("summary", ...head));
   element.open = name ? stage.remember(`card ${name}`, opened, () => element.open) : opened;
   const fill = () =>
     element.open && element.childElementCount === 1 && element.append(...elementsOf(card.parts, stage));
@@ -32,7 +32,7 @@ export function cardPart(card: Card, stage: Stage): HTMLElement {
 
 export function cardsPart(part: Cards, stage: Stage): HTMLElement {
   const { cards, filters = [], first = 200 } = part;
-  const list = h("div", { class: "jitscope-cards", role: "group", "aria-label": part.name });
+  const list = h("div.jitscope-cards", { role: "group", "aria-label": part.name });
   const chosen: string[] = [
     ...stage.remember<string[]>(
       `cards ${part.name}`,
@@ -44,7 +44,7 @@ export function cardsPart(part: Cards, stage: Stage): HTMLElement {
     list.append(...found.slice(from, from + most).map((card) => cardPart(card, stage)));
     const left = found.length - from - most;
     if (left <= 0) return;
-    const button = h("button", { type: "button", class: "jitscope-link" }, `${left.toLocaleString("en")} more`);
+    const button = h("button.jitscope-link", `${left.toLocaleString("en")} more`);
     button.addEventListener("click", () => {
       button.remove();
       add(found, from + most, 200);
@@ -72,7 +72,7 @@ export function cardsPart(part: Cards, stage: Stage): HTMLElement {
     if (!cards.some(({ tags = [] }) => tags[n] === tag)) chosen[n] = ""; // nothing of it is left
   });
   show();
-  return h("div", {}, fields.length ? h("div", { class: "jitscope-cards-filters" }, ...fields) : null, list);
+  return h("div", fields.length ? h("div.jitscope-cards-filters", ...fields) : null, list);
 }
 
 /** What cards are of, to choose one of it; null where there is nothing to choose. */
@@ -87,7 +87,7 @@ function filter(name: string, tags: string[], now: string, choose: (tag: string)
 }
 
 export function ignorePart({ id, file = "", here }: Ignore): HTMLElement {
-  const status = h("span", { class: "jitscope-muted", role: "status" });
+  const status = h("span.jitscope-muted", { role: "status" });
   const tell = (sentence: string) => void (status.textContent = sentence);
   const ask = (event: Event) => {
     const detail: IgnoreRequest = { id, cell: file, tell };
@@ -95,9 +95,9 @@ export function ignorePart({ id, file = "", here }: Ignore): HTMLElement {
     if (event.currentTarget!.dispatchEvent(asked)) tell(`Run %sharpbits --ignore ${id}`);
   };
   const title = "In this session. To keep it: c.JitscopeMagics.ignore in IPython's configuration";
-  const everywhere = h("button", { type: "button", class: "jitscope-link", title, onclick: ask }, "everywhere");
+  const everywhere = h("button.jitscope-link", { title, onclick: ask }, "everywhere");
   const inLine = here ? [...applyButton(here, "here", "jitscope-link"), " or "] : [];
-  return h("p", { class: "jitscope-ignore jitscope-muted" }, `Ignore ${id} `, ...inLine, everywhere, status);
+  return h("p.jitscope-ignore.jitscope-muted", `Ignore ${id} `, ...inLine, everywhere, status);
 }
 
 /** A card without what is in sight where it is shown: for an editor's tooltip. */

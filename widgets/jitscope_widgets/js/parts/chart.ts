@@ -38,11 +38,11 @@ class ChartView {
     this.cursor = stage.cursor(chart.name);
     this.cursor.usual = chart.at ?? null;
     const at = stage.remember<number | null>(`chart ${chart.name}`, chart.at ?? null, () => this.cursor.at);
-    this.answer = h("p", { class: "jitscope-chart-answer", role: "status", "aria-live": "polite" });
-    this.plot = h("div", { class: "jitscope-chart-plot", ...this.role() });
+    this.answer = h("p.jitscope-chart-answer", { role: "status", "aria-live": "polite" });
+    this.plot = h("div.jitscope-chart-plot", { ...this.role() });
     this.element = h(
-      "figure",
-      { class: "jitscope-chart", "data-small": (chart.small && !chart.steps) || undefined, "aria-label": chart.name },
+      "figure.jitscope-chart",
+      { "data-small": (chart.small && !chart.steps) || undefined, "aria-label": chart.name },
       this.legend(),
       this.plot,
       this.below(),
@@ -90,12 +90,12 @@ class ChartView {
     if (this.chart.steps) {
       if (this.chart.at == null) return this.answer;
       const back = h(
-        "button",
-        { type: "button", class: "jitscope-button", onclick: () => this.cursor.move(this.cursor.usual) },
+        "button.jitscope-button",
+        { onclick: () => this.cursor.move(this.cursor.usual) },
         "Go to the peak",
       );
       this.cursor.follow((at) => (back.hidden = at === this.cursor.usual));
-      return h("div", { class: "jitscope-chart-below" }, this.answer, back);
+      return h("div.jitscope-chart-below", this.answer, back);
     }
     if (!this.pickable.length) return null;
     this.answer.textContent = "Point at a mark, or go through them with the arrow keys, to read its figures.";

@@ -34,14 +34,13 @@ export function codePart(part: Code, stage: Stage): HTMLElement {
     hues: lines.some(({ ref }) => ref && hueOf(ref, stage) !== null),
     depths: lines.some(({ depth }) => depth),
   };
-  const body = h("div", {
-    class: "jitscope-code-lines",
+  const body = h("div.jitscope-code-lines", {
     role: linked ? "listbox" : null,
     "aria-label": linked ? part.name : null,
   });
   const place = h(
-    "div",
-    { class: "jitscope-part-code", ...(linked ? {} : { role: "region", tabindex: 0, "aria-label": part.name }) },
+    "div.jitscope-part-code",
+    { ...(linked ? {} : { role: "region", tabindex: 0, "aria-label": part.name }) },
     body,
   );
   const drawn: [HTMLElement, CodeLine][] = [];
@@ -69,15 +68,14 @@ export function codePart(part: Code, stage: Stage): HTMLElement {
     }
     const left = lines.length - from - STEP;
     if (left > 0) {
-      const more = h("button", { type: "button", class: "jitscope-fold" }, plural(left, "more line"));
+      const more = h("button.jitscope-fold", plural(left, "more line"));
       more.addEventListener("click", () => {
         more.remove();
         add(from + STEP);
         mark(stage.around.selection.current);
       });
       place.append(more);
-    } else if (part.left_out)
-      place.append(h("p", { class: "jitscope-muted" }, `and ${plural(part.left_out, "more line")}`));
+    } else if (part.left_out) place.append(h("p.jitscope-muted", `and ${plural(part.left_out, "more line")}`));
   };
   add(0);
   if (linked)
@@ -122,7 +120,7 @@ export function textOf(
   if (!stretch) return [coloured(text)];
   const characters = [...text]; // columns count characters as Python does
   const piece = (from: number, to?: number) => coloured(characters.slice(from, to).join(""));
-  return [piece(0, stretch[0]), h("mark", {}, piece(stretch[0], stretch[1])), piece(stretch[1])];
+  return [piece(0, stretch[0]), h("mark", piece(stretch[0], stretch[1])), piece(stretch[1])];
 }
 
 /** The colour of the source line that something stems from. */
@@ -134,15 +132,15 @@ function hueOf({ paths = [], position }: Ref, stage: Stage): number | null {
 
 /** How deep in loops the lines below are. */
 function entered(depth: number): HTMLElement {
-  return h("div", { class: "jitscope-code-depth" }, depth ? `↻ loop depth ${depth}` : "↧ outside the loops");
+  return h("div.jitscope-code-depth", depth ? `↻ loop depth ${depth}` : "↧ outside the loops");
 }
 
 /** A bar for each loop that a line is in. */
 function bars(depth: number): HTMLElement {
-  const drawn = Array.from({ length: Math.min(depth, DEEPEST) }, () => h("i", {}));
+  const drawn = Array.from({ length: Math.min(depth, DEEPEST) }, () => h("i"));
   return h(
-    "span",
-    { class: "jitscope-code-bars", "aria-hidden": "true", title: depth ? `in ${plural(depth, "loop")}` : null },
+    "span.jitscope-code-bars",
+    { "aria-hidden": "true", title: depth ? `in ${plural(depth, "loop")}` : null },
     ...drawn,
   );
 }
@@ -150,8 +148,7 @@ function bars(depth: number): HTMLElement {
 function lineElement(line: CodeLine, { language }: Code, gutter: Gutter, linked: boolean, stage: Stage): HTMLElement {
   const { ref, sign, position } = { ...line, position: line.ref?.position };
   const hue = ref && hueOf(ref, stage);
-  const swatched =
-    hue == null ? h("span", { class: "jitscope-swatch", "data-none": "", "aria-hidden": "true" }) : swatch(hue);
+  const swatched = hue == null ? h("span.jitscope-swatch", { "data-none": "", "aria-hidden": "true" }) : swatch(hue);
   const attributes = {
     class: "jitscope-code-row",
     "data-mark": line.mark || undefined,
@@ -166,16 +163,12 @@ function lineElement(line: CodeLine, { language }: Code, gutter: Gutter, linked:
     "div",
     attributes,
     gutter.hues ? swatched : null,
-    gutter.numbers ? h("span", { class: "jitscope-code-number", "aria-hidden": "true" }, line.number ?? "") : null,
+    gutter.numbers ? h("span.jitscope-code-number", { "aria-hidden": "true" }, line.number ?? "") : null,
     gutter.depths ? bars(line.depth ?? 0) : null,
     gutter.signs
-      ? h(
-          "span",
-          { class: "jitscope-code-sign", role: sign ? "img" : null, "aria-label": sign?.[1] ?? null },
-          sign?.[0] ?? "",
-        )
+      ? h("span.jitscope-code-sign", { role: sign ? "img" : null, "aria-label": sign?.[1] ?? null }, sign?.[0] ?? "")
       : null,
-    h("code", {}, ...textOf(line, language)),
-    ...(line.note ? [" ", h("span", { class: "jitscope-muted" }, line.note)] : []),
+    h("code", ...textOf(line, language)),
+    ...(line.note ? [" ", h("span.jitscope-muted", line.note)] : []),
   );
 }

@@ -32,11 +32,11 @@ class DiffView {
     private readonly part: Diff,
     private readonly stage: Stage,
   ) {
-    const head = part.sides.map((side) => h("span", {}, side));
+    const head = part.sides.map((side) => h("span", side));
     this.element = h(
-      "div",
-      { class: "jitscope-diff", role: "group", "aria-label": part.name, tabindex: "0" },
-      h("div", { class: "jitscope-diff-head" }, ...head),
+      "div.jitscope-diff",
+      { role: "group", "aria-label": part.name, tabindex: "0" },
+      h("div.jitscope-diff-head", ...head),
     );
     this.roving = new Roving(
       this.element,
@@ -67,7 +67,7 @@ class DiffView {
     while (at < all.length && this.sides < enough) this.addRun(...all[at++]!);
     this.roving.renew();
     if (at >= all.length) return;
-    const more = h("button", { type: "button", class: "jitscope-fold" }, "more");
+    const more = h("button.jitscope-fold", "more");
     const observer = new IntersectionObserver((seen) => seen.some((entry) => entry.isIntersecting) && go(), {
       root: this.element,
       rootMargin: "400px",
@@ -99,17 +99,17 @@ class DiffView {
       return place;
     };
     return h(
-      "div",
-      { class: "jitscope-fused", role: "group", "aria-label": caption },
-      h("div", { class: "jitscope-fused-caption" }, caption),
-      h("div", { class: "jitscope-fused-body" }, column("left"), column("right")),
+      "div.jitscope-fused",
+      { role: "group", "aria-label": caption },
+      h("div.jitscope-fused-caption", caption),
+      h("div.jitscope-fused-body", column("left"), column("right")),
     );
   }
 
   private folded(pairs: Pair[]): HTMLElement {
-    const button = h("button", { type: "button", class: "jitscope-fold" }, plural(pairs.length, "unchanged line"));
+    const button = h("button.jitscope-fold", plural(pairs.length, "unchanged line"));
     button.addEventListener("click", () => {
-      const place = h("div", {});
+      const place = h("div");
       this.fill(place, pairs);
       button.replaceWith(place);
       this.mark(this.selected);
@@ -126,7 +126,7 @@ class DiffView {
     const end = all.length - from - block < 4 ? all.length : from + block;
     for (const one of all.slice(from, end)) place.append(make(one));
     if (end >= all.length) return;
-    const more = h("button", { type: "button", class: "jitscope-fold" }, plural(all.length - end, "more line"));
+    const more = h("button.jitscope-fold", plural(all.length - end, "more line"));
     more.addEventListener("click", () => {
       more.remove();
       this.inBlocks(place, all, BLOCK, make, end);
@@ -140,7 +140,7 @@ class DiffView {
     const sides = (["left", "right"] as const).map((which) =>
       this.side(which, row[which], marks[which], row.kind, which === noted ? row.caption : ""),
     );
-    return h("div", { class: "jitscope-row", "data-kind": row.kind }, ...sides);
+    return h("div.jitscope-row", { "data-kind": row.kind }, ...sides);
   }
 
   /** One side of a row; `note` says what happened, beside the line or where there is none. A line that has an origin can be picked. */
@@ -148,7 +148,7 @@ class DiffView {
     this.sides++;
     const sign = kind === "same" ? "" : which === "left" ? "−" : "+";
     const content = line ? this.line(line, mark, sign) : [];
-    if (note) content.push(h("span", { class: "jitscope-row-note" }, note));
+    if (note) content.push(h("span.jitscope-row-note", note));
     const paths = line?.paths ?? [];
     const element = h(
       "div",
@@ -168,8 +168,8 @@ class DiffView {
     const stretch: Mark = mark && [Math.max(0, mark[0] - indent), mark[1] - indent];
     const body = textOf({ text: text.trim(), stretch }, this.part.language);
     return [
-      h("span", { class: "jitscope-number" }, number),
-      h("code", { class: "jitscope-code", "data-sign": sign, style: { "--indent": `${indent}ch` } }, ...body),
+      h("span.jitscope-number", number),
+      h("code.jitscope-code", { "data-sign": sign, style: { "--indent": `${indent}ch` } }, ...body),
     ];
   }
 

@@ -75,18 +75,13 @@ function selecting(
   selection.onChange(mark);
   stage.ends.push(() => opened.dispose());
   stage.themes.push(() => graph?.themed());
-  const signs = legend.map(([kind, said]) => h("span", { class: "jitscope-pass-mark", "data-kind": kind }, said));
+  const signs = legend.map(([kind, said]) => h("span.jitscope-pass-mark", { "data-kind": kind }, said));
   return h(
-    "figure",
-    { class: "jitscope-selecting", "aria-label": document.title || null },
-    h("div", { class: "jitscope-graph-place" }, opened.element),
+    "figure.jitscope-selecting",
+    { "aria-label": document.title || null },
+    h("div.jitscope-graph-place", opened.element),
     signs.length || notes.length
-      ? h(
-          "figcaption",
-          { class: "jitscope-joint-legend jitscope-muted" },
-          ...signs,
-          ...notes.map((note) => h("span", {}, note)),
-        )
+      ? h("figcaption.jitscope-joint-legend.jitscope-muted", ...signs, ...notes.map((note) => h("span", note)))
       : null,
   );
 }

@@ -28,10 +28,10 @@ export function heatmapPart({ name, summary, columns, cells, note }: Heatmap): H
     ...paths,
   );
   return h(
-    "figure",
-    { class: "jitscope-heatmap", "aria-label": name },
+    "figure.jitscope-heatmap",
+    { "aria-label": name },
     picture,
-    note ? h("figcaption", { class: "jitscope-muted" }, note) : null,
+    note ? h("figcaption.jitscope-muted", note) : null,
   );
 }
 

@@ -53,17 +53,15 @@ function elementOf(piece: Inline, stage: Stage, inGrid: boolean): HTMLElement | 
     }
     case "place": {
       const go = stage.goto(piece.position);
-      const code = piece.code ? [" ", h("code", {}, piece.code)] : [];
+      const code = piece.code ? [" ", h("code", piece.code)] : [];
       const title = piece.code ? null : piece.position.text.trim();
       const { links } = stage.around;
       const line = piece.hue ? links.placeOf(piece.position) : null;
       const hue = line !== null && links.hasLine(line) ? swatch(links.hue(line)) : null;
       const name = go
         ? h(
-            "button",
+            "button.jitscope-link",
             {
-              type: "button",
-              class: "jitscope-link",
               tabindex: inGrid ? -1 : null,
               onclick: (event: Event) => {
                 event.stopPropagation();
@@ -72,17 +70,17 @@ function elementOf(piece: Inline, stage: Stage, inGrid: boolean): HTMLElement | 
             },
             piece.text,
           )
-        : h("span", {}, piece.text);
-      return h("span", { class: "jitscope-place", title }, hue, name, ...code);
+        : h("span", piece.text);
+      return h("span.jitscope-place", { title }, hue, name, ...code);
     }
     case "bar": {
       const rest = piece.most == null ? 0 : piece.most - piece.least;
       const style = { "--least": percent(piece.least), "--rest": percent(rest) };
       return h(
-        "span",
-        { class: "jitscope-share", "data-of": piece.tone || undefined, title: piece.title, style },
-        h("span", {}),
-        rest > 0 ? h("i", {}) : null,
+        "span.jitscope-share",
+        { "data-of": piece.tone || undefined, title: piece.title, style },
+        h("span"),
+        rest > 0 ? h("i") : null,
       );
     }
     case "stretch": {
@@ -90,8 +88,8 @@ function elementOf(piece: Inline, stage: Stage, inGrid: boolean): HTMLElement | 
       const style = { "--from": percent(piece.start / whole), "--to": percent(1 - piece.end / whole) };
       const mark = piece.mark == null ? null : h("i", { style: { "--at": percent(piece.mark / whole) } });
       return h(
-        "span",
-        { class: "jitscope-stretch", title: piece.title },
+        "span.jitscope-stretch",
+        { title: piece.title },
         h("span", { "data-of": piece.tone || undefined, style }),
         mark,
       );

@@ -24,15 +24,14 @@ export function sentencePart(part: Sentence, stage: Stage): HTMLElement {
 
 /** Null where nothing is in it: an action has no place where there is no kernel. */
 export function sectionPart(part: Section, stage: Stage): HTMLElement | null {
-  const note = part.note ? [" ", h("span", { class: "jitscope-muted" }, part.note)] : [];
+  const note = part.note ? [" ", h("span.jitscope-muted", part.note)] : [];
   if (part.opened == null) {
     const inside = elementsOf(part.parts, stage);
-    const head = part.title ? h("h4", {}, part.title, ...note) : null;
+    const head = part.title ? h("h4", part.title, ...note) : null;
     return inside.length
       ? h(
-          "section",
+          "section.jitscope-part-section",
           {
-            class: "jitscope-part-section",
             "data-name": part.name || undefined,
             "aria-label": part.title || undefined,
           },
@@ -41,11 +40,7 @@ export function sectionPart(part: Section, stage: Stage): HTMLElement | null {
         )
       : null;
   }
-  const element: HTMLDetailsElement = h(
-    "details",
-    { class: "jitscope-part-section" },
-    h("summary", {}, part.title, ...note),
-  );
+  const element: HTMLDetailsElement = h("details.jitscope-part-section", h("summary", part.title, ...note));
   element.open = stage.remember(`section ${part.title}`, part.opened, () => element.open);
   const fill = () =>
     element.open && element.childElementCount === 1 && element.append(...elementsOf(part.parts, stage));
@@ -56,23 +51,20 @@ export function sectionPart(part: Section, stage: Stage): HTMLElement | null {
 
 export function listPart(part: List, stage: Stage): HTMLElement {
   return h(
-    "ol",
-    { class: "jitscope-part-list", "aria-label": part.name },
-    ...part.items.map((item) => h("li", {}, ...inline(item, stage))),
+    "ol.jitscope-part-list",
+    { "aria-label": part.name },
+    ...part.items.map((item) => h("li", ...inline(item, stage))),
   );
 }
 
 export function factsPart(part: Facts, stage: Stage): HTMLElement {
-  const entries = part.entries.flatMap(([name, content]) => [
-    h("dt", {}, name),
-    h("dd", {}, ...inline(content, stage)),
-  ]);
-  return h("dl", { class: "jitscope-facts" }, ...entries);
+  const entries = part.entries.flatMap(([name, content]) => [h("dt", name), h("dd", ...inline(content, stage))]);
+  return h("dl.jitscope-facts", ...entries);
 }
 
 export function choicePart(part: Choice, stage: Stage): HTMLElement {
   const names = part.options.map(([name]) => name);
-  const place = h("div", {});
+  const place = h("div");
   const made = new Map<string, HTMLElement[]>(); // what was looked at stays as it was left
   let now: string = stage.remember<string>(`choice ${part.name}`, part.first || names[0] || "", () => now);
   const show = (name: string) => {
@@ -85,8 +77,7 @@ export function choicePart(part: Choice, stage: Stage): HTMLElement {
   show(now);
   if (names.length <= BUTTONS)
     return h(
-      "div",
-      { class: "jitscope-part-choice" },
+      "div.jitscope-part-choice",
       choice(
         part.name,
         names.map((id) => ({ id, title: id })),
@@ -101,5 +92,5 @@ export function choicePart(part: Choice, stage: Stage): HTMLElement {
     ...names.map((name) => h("option", { value: name, selected: name === now }, name)),
   );
   list.addEventListener("change", () => show(list.value));
-  return h("div", { class: "jitscope-part-choice" }, h("label", {}, `${part.name} `, list), place);
+  return h("div.jitscope-part-choice", h("label", `${part.name} `, list), place);
 }

@@ -9,7 +9,7 @@ import { sectionPart } from "./layout";
 export function stepsPart(part: Steps, stage: Stage): HTMLElement {
   const { steps, axis } = part;
   const last = steps.length - 1;
-  const body = h("div", { class: "jitscope-steps-body", "aria-live": "polite" });
+  const body = h("div.jitscope-steps-body", { "aria-live": "polite" });
   const buttons = steps.map(stepButton);
   const made = new Map<number, HTMLElement[]>(); // the parts of a step are made when it is looked at
   const cursor = axis ? stage.cursor(axis) : null;
@@ -29,11 +29,7 @@ export function stepsPart(part: Steps, stage: Stage): HTMLElement {
     const place = steps[at]?.at;
     if (place != null && cursor?.at !== place) cursor?.move(place);
   };
-  const list = h(
-    "ol",
-    { class: "jitscope-steps-list", "aria-label": part.name },
-    ...buttons.map((button) => h("li", {}, button)),
-  );
+  const list = h("ol.jitscope-steps-list", { "aria-label": part.name }, ...buttons.map((button) => h("li", button)));
   const pick = (n: number) => {
     show(n);
     if (steps[n]?.ref && !axis) stage.pick(steps[n]!.ref);
@@ -60,16 +56,14 @@ export function stepsPart(part: Steps, stage: Stage): HTMLElement {
     if (first >= 0 && !related[at] && !isNothing(selected)) show(first);
     if (first >= 0) revealIn(list, buttons[related[at] ? at : first]!);
   });
-  return h("div", { class: "jitscope-steps", "data-beside": part.beside ? "" : null }, list, body);
+  return h("div.jitscope-steps", { "data-beside": part.beside ? "" : null }, list, body);
 }
 
 function stepButton({ title, note, depth = 0 }: Step, n: number): HTMLElement {
-  const said = note ? [" ", h("span", { class: "jitscope-muted" }, note)] : [];
+  const said = note ? [" ", h("span.jitscope-muted", note)] : [];
   return h(
-    "button",
+    "button.jitscope-step",
     {
-      type: "button",
-      class: "jitscope-step",
       tabindex: -1,
       "data-step": n,
       style: { "--depth": String(Math.min(depth, 6)) },
@@ -80,9 +74,5 @@ function stepButton({ title, note, depth = 0 }: Step, n: number): HTMLElement {
 }
 
 export function besidePart(part: Beside, stage: Stage): HTMLElement {
-  return h(
-    "div",
-    { class: "jitscope-beside" },
-    ...part.sections.flatMap((section) => sectionPart(section, stage) ?? []),
-  );
+  return h("div.jitscope-beside", ...part.sections.flatMap((section) => sectionPart(section, stage) ?? []));
 }

@@ -35,8 +35,8 @@ interface Line {
 
 class TableView {
   readonly element: HTMLElement;
-  private readonly body = h("div", { class: "jitscope-table-body", role: "rowgroup" });
-  private readonly below = h("div", { class: "jitscope-table-below" });
+  private readonly body = h("div.jitscope-table-body", { role: "rowgroup" });
+  private readonly below = h("div.jitscope-table-below");
   private readonly state: TableState;
   private readonly open: Set<string>;
   private readonly drawn = new Map<HTMLElement, Line>();
@@ -60,9 +60,8 @@ class TableView {
     this.state = { ...stage.remember(`table ${key}`, usual, () => ({ ...this.state, open: [...this.open] })) };
     this.open = new Set(this.state.open);
     const grid = h(
-      "div",
+      "div.jitscope-table",
       {
-        class: "jitscope-table",
         role: this.deep ? "treegrid" : "grid",
         "data-matrix": table.matrix ? "" : null,
         "data-narrow": this.widest < 0 && !table.columns.some(({ kind }) => kind === "stretch") ? "" : null,
@@ -77,10 +76,9 @@ class TableView {
     grid.addEventListener("click", (event) => this.clicked(event));
     grid.addEventListener("keydown", (event) => this.key_(event));
     this.element = h(
-      "div",
-      { class: "jitscope-table-part" },
-      h("div", { class: "jitscope-table-title" }, h("h4", {}, table.name), this.filter()),
-      h("div", { class: "jitscope-table-scroll" }, grid),
+      "div.jitscope-table-part",
+      h("div.jitscope-table-title", h("h4", table.name), this.filter()),
+      h("div.jitscope-table-scroll", grid),
       this.below,
     );
     if (table.axis)
@@ -134,9 +132,8 @@ class TableView {
 
   private filter(): HTMLElement | null {
     if (this.table.rows.length < FILTERED) return null;
-    const field = h("input", {
+    const field = h("input.jitscope-table-filter", {
       type: "search",
-      class: "jitscope-table-filter",
       placeholder: "only rows with …",
       "aria-label": `${this.table.name}: only rows with`,
     });
@@ -153,10 +150,8 @@ class TableView {
       const style = { "min-width": this.least(column, n) };
       if (!column.title) return h("span", { role: "columnheader", style });
       const button = h(
-        "button",
+        "button.jitscope-table-sort",
         {
-          type: "button",
-          class: "jitscope-table-sort",
           title: column.help || `sort by ${column.title}`,
           onclick: () => this.sort(n),
         },
@@ -164,7 +159,7 @@ class TableView {
       );
       return h("span", { role: "columnheader", "data-kind": column.kind, "aria-sort": this.sortOf(n), style }, button);
     });
-    return h("div", { class: "jitscope-table-head", role: "row" }, ...cells);
+    return h("div.jitscope-table-head", { role: "row" }, ...cells);
   }
 
   private sortOf(n: number): string {
@@ -217,15 +212,13 @@ class TableView {
     clear(this.body);
     const draw = (some: Line[]) => this.body.append(...some.flatMap((line) => [this.row(line), ...this.inner(line)]));
     draw(between(lines, 0, shown));
-    if (from > shown) this.body.append(h("div", { class: "jitscope-table-gap" }, this.more(from - shown)));
+    if (from > shown) this.body.append(h("div.jitscope-table-gap", this.more(from - shown)));
     draw(between(lines, from, to));
     clear(this.below);
     if (tops > to) this.below.append(this.more(tops - to));
     if (!tops)
-      this.below.append(
-        h("p", { class: "jitscope-muted" }, this.state.filter ? "No row has that." : this.table.empty || "Nothing."),
-      );
-    if (this.table.left_out) this.below.append(h("p", { class: "jitscope-muted" }, this.table.left_out));
+      this.below.append(h("p.jitscope-muted", this.state.filter ? "No row has that." : this.table.empty || "Nothing."));
+    if (this.table.left_out) this.below.append(h("p.jitscope-muted", this.table.left_out));
     const rows = [...this.drawn.keys()];
     const again = rows.find((row) => this.drawn.get(row)!.key === focused);
     if (again) this.focus(again);
@@ -238,7 +231,7 @@ class TableView {
       this.state.shown += STEP;
       this.draw();
     };
-    return h("button", { type: "button", class: "jitscope-fold", onclick: more }, `${grouped(count)} more`);
+    return h("button.jitscope-fold", { onclick: more }, `${grouped(count)} more`);
   }
 
   /** A closer look at a row that is open. */
@@ -246,8 +239,8 @@ class TableView {
     if (!row.parts?.length || !this.open.has(key)) return [];
     return [
       h(
-        "div",
-        { class: "jitscope-table-inside", role: "row" },
+        "div.jitscope-table-inside",
+        { role: "row" },
         h("div", { role: "gridcell" }, ...elementsOf(row.parts, this.stage)),
       ),
     ];
@@ -263,24 +256,19 @@ class TableView {
   private row(line: Line): HTMLElement {
     const { row, depth, key } = line;
     const isOpen = this.open.has(key);
-    const toggle = opens(row)
-      ? h("span", { class: "jitscope-table-toggle", "aria-hidden": "true" }, isOpen ? "▾" : "▸")
-      : null;
+    const toggle = opens(row) ? h("span.jitscope-table-toggle", { "aria-hidden": "true" }, isOpen ? "▾" : "▸") : null;
     const cells = this.table.columns.map((column, n) => {
       const content = row.cells[n]!;
       const inner =
-        column.kind === "code"
-          ? [h("code", {}, ...inline(content, this.stage, true))]
-          : inline(content, this.stage, true);
-      const first = n === 0 && this.deep ? [toggle ?? h("span", { class: "jitscope-table-toggle" })] : [];
+        column.kind === "code" ? [h("code", ...inline(content, this.stage, true))] : inline(content, this.stage, true);
+      const first = n === 0 && this.deep ? [toggle ?? h("span.jitscope-table-toggle")] : [];
       const named = column.named ? "" : null;
       const said = { "data-kind": column.kind, "data-name": column.title, "data-named": named };
       return h("span", { role: "gridcell", ...said }, ...first, ...inner);
     });
     const element = h(
-      "div",
+      "div.jitscope-table-row",
       {
-        class: "jitscope-table-row",
         role: "row",
         tabindex: -1,
         "aria-selected": "false",
@@ -291,7 +279,7 @@ class TableView {
         style: { "--depth": String(depth) },
       },
       ...cells,
-      row.note ? h("span", { class: "jitscope-table-note", role: "gridcell" }, row.note) : null,
+      row.note ? h("span.jitscope-table-note", { role: "gridcell" }, row.note) : null,
     );
     this.drawn.set(element, line);
     return element;
@@ -467,13 +455,13 @@ function topOf(lines: Line[], key: string): number {
 }
 
 export function tablePart(part: Table, stage: Stage, key = part.name): HTMLElement {
-  if (!part.rows.length && part.empty) return h("p", { class: "jitscope-muted" }, part.empty);
+  if (!part.rows.length && part.empty) return h("p.jitscope-muted", part.empty);
   return new TableView(part, stage, key).element;
 }
 
 /** One table in several orders. */
 export function groupedPart({ name, ways }: Grouped, stage: Stage): HTMLElement {
-  const place = h("div", {});
+  const place = h("div");
   let now: string = stage.remember<string>(`way ${name}`, ways[0]![0], () => now);
   const show = (id: string) => {
     now = id;
@@ -482,5 +470,5 @@ export function groupedPart({ name, ways }: Grouped, stage: Stage): HTMLElement 
   };
   show(now);
   const options = ways.map(([id]) => ({ id, title: id }));
-  return h("div", { class: "jitscope-grouped" }, options.length > 1 ? choice(name, options, now, show) : null, place);
+  return h("div.jitscope-grouped", options.length > 1 ? choice(name, options, now, show) : null, place);
 }

@@ -9,19 +9,19 @@ export function tilesPart(part: Tiles): HTMLElement {
   const places = new Map(part.tiles.map(([row, column], n) => [`${row} ${column}`, n]));
   const height = 1 + Math.max(0, ...part.tiles.map(([row]) => row));
   const width = 1 + Math.max(0, ...part.tiles.map(([, column]) => column));
-  const corner = part.rows.length ? h("td", { class: "jitscope-tiles-corner" }) : null;
+  const corner = part.rows.length ? h("td.jitscope-tiles-corner") : null;
   const head = part.columns.length
-    ? [h("tr", {}, corner, ...part.columns.map((name) => h("th", { scope: "col" }, name)))]
+    ? [h("tr", corner, ...part.columns.map((name) => h("th", { scope: "col" }, name)))]
     : [];
   const body = Array.from({ length: height }, (_, row) => {
     const name = part.rows.length ? h("th", { scope: "row" }, part.rows[row]) : null;
     const cells = Array.from({ length: width }, (_, column) => cell(part, places.get(`${row} ${column}`)));
-    return h("tr", {}, name, ...cells);
+    return h("tr", name, ...cells);
   });
   return h(
-    "div",
-    { class: "jitscope-tiles", tabindex: 0, role: "region", "aria-label": part.name },
-    h("table", {}, h("tbody", {}, ...head, ...body)),
+    "div.jitscope-tiles",
+    { tabindex: 0, role: "region", "aria-label": part.name },
+    h("table", h("tbody", ...head, ...body)),
   );
 }
 

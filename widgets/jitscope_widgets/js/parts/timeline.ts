@@ -20,7 +20,7 @@ const LETTER = 6.5;
 class TimelineView {
   readonly element: HTMLElement;
   private readonly plot: HTMLElement;
-  private readonly answer = h("p", { class: "jitscope-chart-answer", role: "status", "aria-live": "polite" });
+  private readonly answer = h("p.jitscope-chart-answer", { role: "status", "aria-live": "polite" });
   private width = 0;
   private from: number;
   private to: number;
@@ -37,8 +37,7 @@ class TimelineView {
       this.to,
     ]);
     this.order = [...part.spans].sort((a, b) => a.start - b.start);
-    this.plot = h("div", {
-      class: "jitscope-timeline-plot",
+    this.plot = h("div.jitscope-timeline-plot", {
       tabindex: 0,
       role: "group",
       "aria-label": `${part.name}: + and - zoom, arrow keys move, Tab goes through what is drawn`,
@@ -47,10 +46,9 @@ class TimelineView {
     this.plot.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
     this.plot.addEventListener("pointerdown", (event) => this.drag(event));
     const button = (text: string, label: string, act: () => void) =>
-      h("button", { type: "button", class: "jitscope-button", "aria-label": label, title: label, onclick: act }, text);
+      h("button.jitscope-button", { "aria-label": label, title: label, onclick: act }, text);
     const tools = h(
-      "div",
-      { class: "jitscope-timeline-tools" },
+      "div.jitscope-timeline-tools",
       button("−", "zoom out", () => this.zoom(2)),
       button("+", "zoom in", () => this.zoom(0.5)),
       button("all", "show all of it", () => this.view(0, part.end)),

@@ -208,7 +208,7 @@ function elementOf(part: Part, stage: Stage): HTMLElement | null {
       return diffPart(part, stage);
     case "instrument":
       return (
-        stage.around.instrument?.(part.name) ?? (part.without ? h("div", {}, ...elementsOf(part.without, stage)) : null)
+        stage.around.instrument?.(part.name) ?? (part.without ? h("div", ...elementsOf(part.without, stage)) : null)
       );
     case "graph":
       return graphPart(part, stage);
@@ -229,7 +229,7 @@ function elementOf(part: Part, stage: Stage): HTMLElement | null {
 
 /** A view of parts. */
 export function partsView(parts: Part[], around: Around, kind: string): View {
-  const element = h("div", { class: "jitscope-parts", "data-kind": kind });
+  const element = h("div.jitscope-parts", { "data-kind": kind });
   let stage!: Stage;
   const end = () => {
     for (const one of stage?.ends.splice(0) ?? []) one();
@@ -258,8 +258,8 @@ export function foldedView(parts: Part[], around: Around, kind: string): View {
   const view = partsView(others, around, kind);
   const tones = others.flatMap((part) => (part.part === "cards" ? part.cards.map(({ tone }) => tone) : []));
   const gravest = SEVERITIES.find((severity) => tones.includes(severity));
-  const summary = h("summary", {}, gravest ? severityIcon(gravest) : null, words(first.content));
-  return { ...view, element: h("details", { class: "jitscope-folded" }, summary, view.element) };
+  const summary = h("summary", gravest ? severityIcon(gravest) : null, words(first.content));
+  return { ...view, element: h("details.jitscope-folded", summary, view.element) };
 }
 
 /** A card of a view by itself, for the tooltip of an editor. */
@@ -271,5 +271,5 @@ export function tooltipCard(card: Card): HTMLElement {
 /** What stands where a document was saved by a version whose views are not made any more. */
 export function partsMissing(title: string): View {
   const said = `${title || "This"} was saved by an earlier version of jitscope, without the view that is shown here. Run the cell again to see it, or open the notebook with jitscope view in a terminal.`;
-  return { element: h("p", { class: "jitscope-empty" }, said), dispose() {} };
+  return { element: h("p.jitscope-empty", said), dispose() {} };
 }
