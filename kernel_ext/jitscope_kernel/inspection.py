@@ -50,6 +50,7 @@ from jitscope_widgets.instrument_documents import with_instrument
 from . import expressions, output, user_calls
 from .document_views import DocumentView, Graph, Program
 from .uses import call_is_for_jax
+from .versus import rows_of
 
 
 if TYPE_CHECKING:
@@ -488,12 +489,13 @@ def _trace_jax(
     return closed, observe.jaxpr_graph(jaxpr, name, observe.positions_of(jaxpr, cell_of), cell_of)
 
 
-def recompiles(function: Any = None) -> DocumentView[RecompilationsDocument]:
+def recompiles(function: Any = None, name: str | None = None) -> DocumentView[RecompilationsDocument]:
     """Why a function (by itself or by name; all for None) was compiled or traced more than once: by function and cause, those
     that cost most first; before them the functions that were not traced again though a value that they captured changed. Raises
-    Unavailable for a function of which nothing was compiled or traced."""
-    name = function if isinstance(function, str) or function is None else function.__name__
-    rows = observe.ledger().function_rows(name)
+    Unavailable for a function of which nothing was compiled or traced. `name`: what the function is called where it is given."""
+    if name is None and function is not None:
+        name = function if isinstance(function, str) else function.__name__
+    rows = rows_of(observe.ledger(), name, function)
     if name and not rows:
         raise observe.Unavailable(
             f"nothing called {name} was compiled or traced in this session; %ledger lists what was"

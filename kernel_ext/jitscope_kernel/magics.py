@@ -383,8 +383,9 @@ class JitscopeMagics(Magics):
         options: Any = parser_of(self.recompiles).parse_argstring(line)
         if options.help:
             return _help(self.recompiles)
-        output.show(inspection.recompiles(options.function).document)
-        self._session.recompiles_shown(options.function)
+        name = options.function
+        output.show(inspection.recompiles(self._session.shell.user_ns.get(name), name).document)
+        self._session.recompiles_shown(name)
 
     @magic_arguments()
     @argument(

@@ -50,7 +50,7 @@ from .nans import NanWatch, hunt_of_rows
 from .panel import Panel
 from .request import Request
 from .sharp_bits import SharpBits
-from .versus import Versus
+from .versus import Versus, rows_of
 from .watch import Watch
 from .wrapping import Plan
 
@@ -294,8 +294,8 @@ class Session:
     def recompiles_shown(self, function: str | None) -> None:
         """The cell that runs shows by itself what was compiled again so far, of one function or of all: no card says it once more."""
         if self._stack:
-            shown = (row.id for row in self.ledger.function_rows(function))
-            self._stack[-1].compiled |= frozenset(shown)
+            shown = rows_of(self.ledger, function, self.shell.user_ns.get(function))
+            self._stack[-1].compiled |= {row.id for row in shown}
 
     def hush(self, quiet: bool = True) -> None:
         """The cell that runs shows nothing below it from now on, as with --quiet; or it does again."""
@@ -330,7 +330,7 @@ class Session:
             running.quiet |= request.quiet
             running.instruments = tuple(dict.fromkeys((*running.instruments, *request.instruments)))
             if request.vs is not None:
-                running.versus = Versus(request.vs, self.ledger)
+                running.versus = Versus(request.vs, self.ledger, self.shell.user_ns)
             running.target = request.target or running.target
             running.tuning |= request.tuning
             if request.max_compiles is not None and running.budget is None:

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from jitscope_scope import observe
+from jitscope_scope import jaxwatch, observe
 from jitscope_scope.observe.comparing.document import comparison_of
 from jitscope_scope.observe.comparing.sides import side_of
 from jitscope_widgets.documents.annotations import ComparisonDocument
 
 
+def rows_of(ledger: observe.Ledger, name: str | None, function: Any = None) -> list[observe.Row]:
+    """The rows of what is called so (all for None), or else of the code of a function that has this name for the user:
+    `f = jit(lambda x: …)`."""
+    rows = ledger.function_rows(name)
+    at = jaxwatch.definition(function) if not rows and callable(function) else None
+    places = [(row, row.position) for row in ledger] if at is not None else []
+    return rows or [row for row, place in places if place and at and (place.file, place.line) == (at.file, at.line)]
+
+
 class Versus:
     """The programs there are of a function before a cell runs; they are kept while it does, as the cell may define it anew."""
 
-    def __init__(self, name: str, ledger: observe.Ledger) -> None:
+    def __init__(self, name: str, ledger: observe.Ledger, names: Mapping[str, Any]) -> None:
         self.name = name
         self._held: list[tuple[observe.Row, Any]] = []
-        for row in reversed(ledger.function_rows(name)):
+        for row in reversed(rows_of(ledger, name, names.get(name))):
             if (entry := row.entry) is not None and not row.nested:
                 self._held.append((row, entry))
 

@@ -280,3 +280,18 @@ def test_what_equinox_and_nnx_transform_has_its_name_and_place(watcher):
 
 def total(v):
     return (v * 2).sum()
+
+
+@pytest.mark.parametrize("jit", ["jax.jit", "nnx.jit", "jx.jit"])
+def test_a_lambda_is_found_by_the_name_that_the_user_gave_it(bare_shell, jit):  # noqa: F811
+    for cell in (
+        "%load_ext jitscope",
+        "import jax, jax.numpy as jnp, jitscope as jx\nfrom flax import nnx\nx = jnp.ones((3, 4))",
+        f"f = {jit}(lambda v: v * 2 + 1)\nf(x)\ny = f(x[:2])",
+    ):
+        assert not bare_shell.cell(cell).error
+    (card,) = bare_shell.cell("%recompiles f").documents[0]["cards"]
+    assert card["function"] == "<lambda>" and card["compilations"] == 1
+    ran = bare_shell.cell(f"%%jit --vs f\ng = {jit}(lambda v: v * 3 + 1)\ny = g(x)")
+    assert "comparison" in [document["kind"] for document in ran.documents]
+    assert not bare_shell.cell("%recompiles unknown").documents

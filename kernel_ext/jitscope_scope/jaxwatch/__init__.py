@@ -31,12 +31,12 @@ from .recorded_calls import results_of
 from .retracing import raised_by_jax, remember_direct_call
 from .runs import Looker, Run, Runs
 from .stale_operands import stale_operand
-from .watching import Watcher, attach, current, detach, unwatched, users_position
+from .watching import Watcher, attach, current, definition, detach, unwatched, users_position
 
 
 __all__ = [
     "Calls", "Looker", "MissingName", "Mistake", "ProgramOfCall", "Run", "Runs", "Watcher", "arrays_of", "ask", "attach",
-    "buffer_of", "capabilities", "current", "detach", "document_of_stop", "frames_made_at", "is_array", "is_flag",
+    "buffer_of", "capabilities", "current", "definition", "detach", "document_of_stop", "frames_made_at", "is_array", "is_flag",
     "is_tracer", "is_tree", "is_tree_class", "keep", "layout_document", "made_at", "may_change_objects", "mistake",
     "options", "raised_by_jax", "readable", "rebuilds", "remember_direct_call", "remember_mistake", "results_of",
     "room_of", "run_again", "set_back", "staging", "stale_operand", "there", "trace_anew", "trace_call", "unread",
