@@ -303,6 +303,28 @@ def test_another_model_of_a_class_is_nothing_to_pad(rows):
     )
 
 
+def test_a_model_of_other_widths_is_another_model(rows):
+    nnx = pytest.importorskip("flax.nnx")
+
+    class Net(nnx.Module):
+        def __init__(self, width):
+            self.first, self.second = (
+                nnx.Linear(*sizes, rngs=nnx.Rngs(0), kernel_init=nnx.initializers.ones)
+                for sizes in ((4, width), (width, 2))
+            )
+            for one in (self.first, self.second):
+                del one.in_features, one.out_features
+
+    run = nnx.jit(lambda net, v: v @ net.first.kernel[...] @ net.second.kernel[...])
+    for width in (3, 5):
+        run(Net(width), jnp.ones((6, 4)))
+    (card,) = observe.recompilations_document(rows(), "all")["cards"]
+    assert card["fix"]["text"].startswith("what the layers of net take and give changed, too: it is another model")
+    run(Net(5), jnp.ones((7, 4)))
+    fixes = [card["fix"]["text"] for card in observe.recompilations_document(rows(), "all")["cards"]]
+    assert any(text.startswith("Pad axis 0 of v to 7") for text in fixes), fixes
+
+
 def test_static_values_by_name_and_by_position_are_two_forms_of_a_call(rows):
     f = fresh()
     f(x, None, "a"), f(x, None, mode="a")

@@ -132,7 +132,17 @@ def another_model(row: Row) -> list[str]:
     own = [one for one in row.differences if root_of(one.path) in roots]
     values = [one.path for one in own if one.part == "static value" and "." in one.path]
     data = [one for one in own if one.part == "tree structure" and one.detail.startswith(STATIC_DATA)]
-    return [*values, *(f"the {STATIC_DATA} of {one.path}" for one in data)]
+    told = [*values, *(f"the {STATIC_DATA} of {one.path}" for one in data)]
+    return told or [f"what the layers of {root} take and give" for root in roots if _is_of_widths(row, root)]
+
+
+def _is_of_widths(row: Row, root: str) -> bool:
+    """Whether the arrays that changed lie in the parts of an object of another library's modules, `model.linear1.w`, and some changed their
+    first axis alone, others a later one: what one layer gives is what the next one takes."""
+    inside = [one for one in row.differences if one.part == "shape" and root_of(one.path) == root]
+    nested = row.signature is not None and root in dict(row.signature.classes)
+    nested = nested and all(one.path.count(".") > 1 and "[" not in one.path.split(".")[0] for one in inside)
+    return nested and len({one.detail == "axis 0" for one in inside}) == 2
 
 
 def is_repeat(row: Row) -> bool:
@@ -158,11 +168,14 @@ def _of_the_library(row: Row) -> bool:
 
 
 def groups(rows: Iterable[Row]) -> list[Group]:
-    """The groups among rows of the ledger, those that lost most time first."""
-    found: dict[tuple[Any, str], Group] = {}
+    """The groups among rows of the ledger, those that lost most time first; of other models there is one beside that of other data."""
+    found: dict[tuple[Any, str, bool], Group] = {}
     for row in rows:
         if is_repeat(row):
-            group = found.setdefault((row.identity, row.cause), Group(cast("Cause", row.cause)))
+            group = found.setdefault(
+                (row.identity, row.cause, row.cause == "shape" and bool(another_model(row))),
+                Group(cast("Cause", row.cause)),
+            )
             group.rows.append(row)
     for group in found.values():
         own = {row.id for row in group.rows}
