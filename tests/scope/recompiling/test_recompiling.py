@@ -401,13 +401,14 @@ def test_a_static_value_that_decides_is_not_advised_away() -> None:
 f = jax.jit(lambda x, n: x * n * UNIQUE, static_argnums=1)
 g = jax.jit(lambda x, n: sum([jnp.sin(x)] * n) * UNIQUE, static_argnums=1)
 h = jax.jit(lambda x, n: x * UNIQUE if n == "a" else -x * UNIQUE, static_argnums=1)
-for one, other in ((f, 2), (f, 3), (g, 2), (g, 3), (h, "a"), (h, "b")):
+k = jax.jit(lambda x, n: jax.lax.scan(lambda c, _: (c * 2, None), x * UNIQUE, None, length=n)[0], static_argnums=1)
+for one, other in ((f, 2), (f, 3), (g, 2), (g, 3), (h, "a"), (h, "b"), (k, 2), (k, 3)):
     one(jnp.ones(3), other)
 """
     _, ledger = run(HEADER + text)
     advice = [one.fix.text for row in ledger for one in recompilations_paid([row])]
     assert [one.partition(":")[0].partition(" (")[0] for one in advice] == [
-        "n is only computed with", "n decides what the program is", "Call with few values of n",
+        "n is only computed with", "n decides what the program is", "Call with few values of n", "n decides what the program is",
     ]  # fmt: skip
 
 

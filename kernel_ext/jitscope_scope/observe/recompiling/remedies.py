@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import itertools
 import sys
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from jitscope.backend.function_objects import Capture
 from jitscope.backend.signature import Leaf, Signature, Static
@@ -99,10 +99,17 @@ def same_but_for_numbers(one: Jaxpr, other: Jaxpr) -> bool:
         inner, others = [sub.jaxpr for _, sub in subjaxprs(a.params)], [sub.jaxpr for _, sub in subjaxprs(b.params)]
         if len(inner) != len(others) or not all(map(same_but_for_numbers, inner, others)):
             return False
+        if inner and _plain(a.params) != _plain(b.params):  # the length of a scan
+            return False
         if not inner and a.params != b.params:
             return False
         numbers.update(zip(a.outvars, b.outvars))
     return len(one.outvars) == len(other.outvars) and all(map(alike, one.outvars, other.outvars))
+
+
+def _plain(params: Mapping[str, Any]) -> dict[str, object]:
+    """The parameters of an equation that are numbers and words."""
+    return {name: value for name, value in params.items() if isinstance(value, (bool, int, str))}
 
 
 # Words ----------------------------------------------------------------------------------------------------------------
