@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -227,7 +227,7 @@ def _index(path: list[ast.AST]) -> Rewrite | None:
     for at, node in enumerate(path):
         match node:
             case ast.Call(func=ast.Name(id="range"), args=args) if args:
-                bounds = ["0", *map(ast.unparse, args)] if len(args) == 1 else list(map(ast.unparse, args[:2]))
+                bounds = bounds_of(args)
                 loop = next((n for n in path[at + 1 :] if isinstance(n, ast.For)), None)
                 counter = ast.unparse(loop.target) if loop is not None else "i"
                 if loop is None or grows(loop):
@@ -245,6 +245,19 @@ def _index(path: list[ast.AST]) -> Rewrite | None:
             case ast.stmt():
                 break
     return None
+
+
+def bounds_of(args: Sequence[ast.expr]) -> list[str]:
+    """The bounds of a `range(…)` as those of a loop that is traced."""
+    return ["0", *map(_traced, args)] if len(args) == 1 else [_traced(arg) for arg in args[:2]]
+
+
+def _traced(number: ast.expr) -> str:
+    """A number that Python computes with `int(…)` as an array."""
+    match number:
+        case ast.Call(func=ast.Name(id="int"), args=[value], keywords=[]):
+            return f"{as_operand(value)}.astype(int)"
+    return ast.unparse(number)
 
 
 def _switch(call: ast.Call, functions: ast.expr, index: ast.expr) -> Rewrite:
@@ -298,7 +311,7 @@ def _is_of_shapes(node: ast.AST) -> bool:
 def _number(path: list[ast.AST]) -> Rewrite | None:
     if _is_kept(path):
         return None
-    for node in path:
+    for at, node in enumerate(path):
         match node:
             case ast.Call(func=ast.Attribute(value=ast.Name(id="math"), attr=name), args=args):
                 return Rewrite(node, f"jnp.{_MATH.get(name, name)}({', '.join(map(ast.unparse, args))})")
@@ -306,6 +319,8 @@ def _number(path: list[ast.AST]) -> Rewrite | None:
                 value
             ):
                 return Rewrite(value, OF_SHAPES, False)
+            case ast.Call(func=ast.Name(id="int")) if _is_range(path[at + 1 : at + 2]):
+                return _index(path[at + 1 :])
             case ast.Call(func=ast.Name(id="float" | "int" | "complex" as name), args=[value]):
                 return Rewrite(node, f"{as_operand(value)}.astype({name})")
             case ast.Call(func=ast.Attribute(value=value, attr="item" | "tolist")):
@@ -313,6 +328,13 @@ def _number(path: list[ast.AST]) -> Rewrite | None:
             case ast.stmt():
                 break
     return None
+
+
+def _is_range(path: list[ast.AST]) -> bool:
+    match path:
+        case [ast.Call(func=ast.Name(id="range"))]:
+            return True
+    return False
 
 
 def _array(path: list[ast.AST]) -> Rewrite | None:

@@ -107,6 +107,10 @@ def test_rewritten_programs_compute_what_python_computes(text: str, values: tupl
 
 KINDS = {
     "a static flag": ("@jax.jit\ndef f(x, train):\n    if train:\n        x = x * 2\n    return x\nf(1.0, True)\n", "static_argnames=\"train\""),
+    "a loop over an int": (
+        "@jax.jit\ndef f(x, n):\n    for i in range(int(n)):\n        x = x * 2\n    return x\nf(1.0, 3)\n",
+        "x = lax.fori_loop(0, n.astype(int), step, x)",
+    ),
     "a static size": ("def f(x, n):\n    return x + jnp.zeros(n)\njax.jit(f)(1.0, 3)\n", "jax.jit(f, static_argnames=\"n\")"),
     "numpy": ("@jax.jit\ndef f(x):\n    return np.sin(x).sum()\nf(jnp.ones(3))\n", "jnp.sin(x)"),
     "a mask": ("@jax.jit\ndef f(x):\n    return x[x > 0].sum()\nf(jnp.ones(3))\n", "jnp.where(x > 0, x, 0).sum()"),

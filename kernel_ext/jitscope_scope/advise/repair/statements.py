@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from ...source_code.bindings import bound_by, read
 from ...source_code.conditions import condition
+from ...source_code.rewrites import bounds_of
 from ...source_code.tree import COMPREHENSIONS, SCOPES, outside
 
 
@@ -84,7 +85,7 @@ def as_fori(node: ast.For, before: set[str]) -> str | None:
             return None
     if state is None or counter in bound_by(*node.body):
         return None
-    bounds = ["0", ast.unparse(args[0])] if len(args) == 1 else [ast.unparse(a) for a in args]
+    bounds = bounds_of(args)
     body = _loop_function("step", [counter], state, node.body, True)
     return "\n".join([body, f"{_pattern(state)} = lax.fori_loop({', '.join(bounds)}, step, {_tuple(state)})"])
 
