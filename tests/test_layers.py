@@ -151,6 +151,17 @@ def test_the_scope_imports_one_way() -> None:
             assert allowed, f"{path} names {module}: of widgets, documents alone"
 
 
+def test_types_for_annotations_alone_are_imported_in_one_file_a_room() -> None:
+    """Arrays, what stands for one and documents; a module that loads late what it names tells type checkers of it itself."""
+    common = re.compile(r"jitscope\.(api\.arrays|typing|core\.shardings)|jitscope_widgets\.documents\.(?!checking)\w+")
+    for room in ("compiler", "kernel_ext", "widgets"):
+        for path in files(ROOT / room):
+            if path.name in ("__init__.py", "annotations.py") or "_late(" in path.read_text(encoding="utf-8"):
+                continue
+            found = [module for module, _ in imports(path, for_types=True) if common.fullmatch(module)]
+            assert not found, f"{path} has imports for types of its own: {found}"
+
+
 def test_operations_import_only_earlier_files() -> None:
     for path, _, module in imported(COMPILER / "ops"):
         own = path.relative_to(COMPILER / "ops").parts[0].removesuffix(".py")

@@ -11,16 +11,12 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
-from jitscope_widgets.documents.annotations import CompilationDocument, LedgerDocument
+from jitscope_widgets.documents.annotations import AnyDocument, CompilationDocument, LedgerDocument
 from jitscope_widgets.envelope import unpack
 from jitscope_widgets.quantities import amount, number, seconds
 from jitscope_widgets.words import plural
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents import AnyDocument
 
 
 _TIMEOUT = 600  # seconds for one cell

@@ -10,7 +10,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 import IPython
 from IPython.core.error import UsageError
@@ -32,6 +32,15 @@ from jitscope_scope.observe.recompiling.groups import is_repeat
 from jitscope_scope.observe.recorded_calls import recorder
 from jitscope_scope.testing import limit_compilations
 from jitscope_widgets.answers import Answers
+from jitscope_widgets.documents.annotations import (
+    CellDocument,
+    CellError,
+    CompilationDocument,
+    DiagnosticsDocument,
+    LedgerDocument,
+    RecompilationsDocument,
+    StoppedDocument,
+)
 from jitscope_widgets.instrument_documents import with_instrument
 from jitscope_widgets.words import reason
 
@@ -55,16 +64,7 @@ from .watch import Watch
 from .wrapping import Plan
 
 
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.cell import CellDocument, CellError
-    from jitscope_widgets.documents.compilation import CompilationDocument
-    from jitscope_widgets.documents.diagnostics import DiagnosticsDocument
-    from jitscope_widgets.documents.ledger import LedgerDocument
-    from jitscope_widgets.documents.recompilations import RecompilationsDocument
-    from jitscope_widgets.documents.stopped import StoppedDocument
-
-    Stop = StoppedDocument | DiagnosticsDocument
-
+Stop: TypeAlias = StoppedDocument | DiagnosticsDocument
 
 _IPYTHON: tuple[Any, ...] = IPython.version_info
 _COUNTS_FIRST = _IPYTHON >= (9, 8)  # a cell's number is passed on before the cell runs, not after it

@@ -18,9 +18,12 @@ from ..backend.placement import by_device, laid
 from ..backend.watching import look_at
 from ..core import config, dtypes
 from ..core.annotations import (
+    Array as AnyArray,
     ArrayLike,
     Device,
     DTypeLike,
+    Maker,
+    MakerLike,
     PartitionSpec,
     Sharding,
     SupportsArray,
@@ -50,9 +53,6 @@ from .structure import array_operand, with_new_axes
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
-
-    from ..api.arrays import Array as AnyArray
-    from ._signatures import Maker, MakerLike
 
 
 __all__ = ["array", "asarray", "copy", "empty", "empty_like", "from_dlpack", "frombuffer", "full", "full_like", "ones",

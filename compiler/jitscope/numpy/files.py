@@ -11,13 +11,9 @@ from numpy import array_repr, array_str, get_printoptions, save, savez
 from numpy.exceptions import ComplexWarning
 
 from ..core import dtypes
+from ..core.annotations import Array, DTypeLike
 from ._ufunc import describe
 from .creation import asarray
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..typing import DTypeLike
 
 
 def load(

@@ -16,15 +16,11 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
+from ..core.annotations import Array, ArrayLike, DTypeLike
 from ..eager.functions import eager_jit
 from . import arithmetic, logic, transcendental
 from .applying import vectorize
 from .operands import operand_and_aval, unsupported
-
-
-if TYPE_CHECKING:
-    from ..api.arrays import Array
-    from ..typing import ArrayLike, DTypeLike
 
 
 __all__ = ["add", "bitwise_and", "bitwise_or", "bitwise_xor", "frompyfunc", "logaddexp", "logaddexp2", "logical_and",

@@ -10,13 +10,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .. import numpy as jnp, tree
+from ..core.annotations import Array
 from ..named_tuple import NamedTuple
 
 
 if TYPE_CHECKING:
     import numpy as np
-
-    from ..api.arrays import Array
 
 
 __all__ = ["EmptyState", "GradientTransformation", "GradientTransformationExtraArgs", "Schedule", "apply_updates",

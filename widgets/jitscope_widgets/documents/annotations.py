@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 
 if TYPE_CHECKING:
+    from . import AnyDocument as AnyDocument
     from .cell import *
     from .checking import *
     from .communication import *

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jitscope.core.source import Position
 from jitscope.core.words import counted
 
+from ...annotations import Matrix, RecompilationCard, RecompilationSite
 from ..fixes import fix_document
 from ..ledger import Row
 from ..positions import position_document
 from ..timing import quantity
 from .matrix import MOST_ROWS, beginning_and_end
-
-
-if TYPE_CHECKING:
-    from jitscope_widgets.documents.recompilations import Matrix, RecompilationCard, RecompilationSite
 
 
 MOST_SITES = 5
