@@ -8,6 +8,7 @@ import scipy.sparse
 
 import jitscope as jx
 import jitscope.numpy as jnp
+from jitscope import lax
 from jitscope.experimental import sparse
 from jitscope.scipy import optimize
 from tests.compiling import once
@@ -80,6 +81,43 @@ def test_a_program_for_dense_arrays_is_fitted_to_sparse_ones() -> None:
     np.testing.assert_allclose(found, fit(features, labels), atol=2e-3)
 
 
+@pytest.mark.parametrize("kind", ["BCOO", "BCSR"])
+def test_elements_kept_at_one_place_are_summed_before_a_function_that_is_not_linear(kind: str) -> None:
+    data = np.array([0.5, -1.25, 0.75, 2.0, -0.5], np.float32)
+    mat = sparse.BCOO((data, np.array([[0, 1], [0, 1], [1, 3], [2, 0], [2, 0]])), shape=(3, 4), indices_sorted=True)
+    dense, mat = mat.todense(), getattr(sparse, kind).from_bcoo(mat) if kind != "BCOO" else mat
+    for f in (jnp.abs, jnp.arcsin, jnp.arctan, jnp.expm1, jnp.floor, jnp.sign, jnp.sin, jnp.square, jnp.tanh, lax.erf,
+              lax.bessel_i1e, lambda x: x**3, lambda x: x.astype(int), jx.jit(jnp.sinh)):  # fmt: skip
+        np.testing.assert_allclose(jx.jit(sparse.sparsify(f))(mat).todense(), f(dense), rtol=1e-6)
+    for f in (jnp.negative, jnp.conj, jnp.real):
+        found = sparse.sparsify(f)(mat)
+        assert found.nse == 5
+        np.testing.assert_allclose(found.todense(), f(dense), rtol=1e-6)
+    np.testing.assert_allclose(sparse.sparsify(lambda x: jnp.cos(sparse.todense(x)))(mat), jnp.cos(dense), rtol=1e-6)
+
+
+def test_places_are_found_whatever_promotion_is_allowed() -> None:
+    mat = sparse.random_bcoo(jx.random.key(0), (2, 6, 5), dtype="float32", nse=7, n_batch=1)
+    flat = sparse.BCOO.fromdense(A)
+    whole = jnp.asarray(A)
+    programs = [
+        (lambda m: m[1:4, ::2], flat, whole), (lambda m: lax.dynamic_slice(m, (1, 0), (2, 3)), flat, whole),
+        (lambda m: jnp.concatenate([m, m]), flat, whole), (lambda m: m.T, flat, whole), (lambda m: m.sum(0), flat, whole),
+        (lambda m: m.reshape(-1), flat, whole), (lambda m: m @ whole.T, flat, whole), (lambda m: m * m, flat, whole),
+        (lambda m: m[None], flat, whole), (lambda m: lax.rev(m, (0,)), flat, whole), (lambda m: m + m, flat, whole),
+        (lambda m: m[:, 2:5, ::2], mat, mat.todense()), (lambda m: m.sum(2), mat, mat.todense()),
+        (lambda m: lax.dynamic_slice(m, (0, 1, 2), (2, 3, 2)), mat, mat.todense()), (jnp.sin, mat, mat.todense()),
+    ]  # fmt: skip
+    with jx.numpy_dtype_promotion("strict"), jx.numpy_rank_promotion("raise"):
+        for f, m, dense in programs:
+            np.testing.assert_allclose(sparse.todense(sparse.sparsify(f)(m)), f(dense), rtol=1e-5)
+        (
+            sparse.BCSR.from_bcoo(flat).todense(),
+            sparse.BCOO.fromdense(whole),
+            flat.update_layout(n_dense=1, on_inefficient=None),
+        )
+
+
 def test_what_would_be_dense_is_refused() -> None:
     mat = sparse.BCOO.fromdense(A)
     for f in (jnp.cos, lambda m: m + 1.0, lambda m: m > 0, lambda m: 1 / m):
@@ -102,6 +140,14 @@ def test_random_places_differ() -> None:
     mat = sparse.random_bcoo(jx.random.key(0), (6, 5), dtype="float32", nse=12)
     assert mat.nse == 12 and np.count_nonzero(np.asarray(mat.todense())) == 12
     assert sparse.random_bcoo(jx.random.key(1), (2, 6, 5), dtype="float32", nse=0.1, n_batch=1).shape == (2, 6, 5)
+
+
+@pytest.mark.parametrize("kind", ["coo", "csr", "csc", "bcsr"])
+def test_a_diagonal_is_made_in_a_program(kind: str) -> None:
+    for n, m, k in ((4, 5, 1), (4, 3, -2), (2, 2, 0)):
+        made = jx.jit(lambda n=n, m=m, k=k: sparse.eye(n, m, k, sparse_format=kind))()
+        assert made.nse == np.trace(np.eye(n, m, k) @ np.eye(n, m, k).T)
+        np.testing.assert_array_equal(made.todense(), np.eye(n, m, k))
 
 
 @pytest.mark.parametrize("kind", ["COO", "CSR", "CSC"])

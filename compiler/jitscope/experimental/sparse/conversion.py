@@ -12,6 +12,8 @@ import numpy as np
 from ... import numpy as jnp, random
 from ...api import vmap
 from ...core.annotations import Array, ArrayLike, DTypeLike
+from ...core.trace import Tracer
+from ...ops.marks import name_p
 from .arrays import BCOO, JAXSparse
 
 
@@ -57,7 +59,17 @@ def sparse_shape(mat: BCOO) -> tuple[int, ...]:
 
 def lies_outside(mat: BCOO) -> Any:
     """Which elements lie outside of the shape, and count as none [*batch, nse]."""
-    return (mat.indices >= np.array(sparse_shape(mat), mat.indices.dtype)).any(-1)
+    return outside_of(mat.indices, sparse_shape(mat))
+
+
+def outside_of(indices: Any, sizes: Sequence[int]) -> Any:
+    """Which places [..., n] lie outside of these sizes."""
+    return (indices >= beside(indices, sizes)).any(-1)
+
+
+def beside(indices: Any, sizes: Sequence[int]) -> np.ndarray:
+    """Numbers, one for each sparse axis, as an array that places [..., n] are compared with."""
+    return np.array(sizes, indices.dtype).reshape(*[1] * (indices.ndim - 1), len(sizes))
 
 
 def only(data: Any, where: Any) -> Any:
@@ -130,7 +142,13 @@ def _is_first(indices: Any) -> Any:
 
 def todense(arr: ArrayLike | JAXSparse) -> Array:
     """The dense array of a sparse one; a dense one as it is."""
-    return arr.todense() if isinstance(arr, JAXSparse) else jnp.asarray(arr)
+    if isinstance(arr, JAXSparse):
+        return arr.todense()
+    return name_p(arr, name=MEANT_DENSE) if isinstance(arr, Tracer) else jnp.asarray(arr)
+
+
+MEANT_DENSE = "dense"
+"""What a value is called that `sparsify` is to make dense."""
 
 
 def _kind(sparse_format: str) -> Any:
@@ -171,7 +189,9 @@ def eye(
     kind = _kind(sparse_format)
     M = N if M is None else M
     count = max(0, min(N + min(k, 0), M - max(k, 0)))
-    if kind is not BCOO or kwds:
+    if kind is not BCOO and not kwds:
+        return kind.from_bcoo(eye(N, M, k, dtype, index_dtype))
+    if kwds:
         return kind.fromdense(jnp.eye(N, M, k, dtype), nse=kwds.pop("nse", None), index_dtype=index_dtype, **kwds)
     rows = jnp.arange(count, dtype=index_dtype)
     places = jnp.stack([rows - min(k, 0), rows + max(k, 0)], -1)

@@ -9,7 +9,7 @@ import numpy as np
 from ... import numpy as jnp
 from ...core.annotations import Array, ArrayLike
 from .arrays import BCOO
-from .conversion import bcoo_todense, gather, only, over_batch, repeated, sparse_shape
+from .conversion import bcoo_todense, beside, gather, only, outside_of, over_batch, repeated, sparse_shape
 from .structure import bcoo_broadcast_in_dim, bcoo_update_layout
 
 
@@ -37,9 +37,9 @@ def bcoo_multiply_sparse(lhs: BCOO, rhs: BCOO) -> BCOO:
     own = sparse_shape(lhs)
 
     def product(x: Any, xs: Any, y: Any, ys: Any) -> tuple[Any, Any]:
-        here = (xs[:, None] == ys[None]).all(-1) & (xs < np.array(own, xs.dtype)).all(-1)[:, None]
+        here = (xs[:, None] == ys[None]).all(-1) & ~outside_of(xs, own)[:, None]
         data = x[:, None] * y[None]
-        places = jnp.where(here[..., None], xs[:, None], np.array(own, xs.dtype))
+        places = jnp.where(here[..., None], xs[:, None], beside(xs[None], own))
         return only(data, here).reshape(-1, *data.shape[2:]), places.reshape(-1, len(own))
 
     out = over_batch(product, lhs.n_batch)(lhs.data, lhs.indices, rhs.data, rhs.indices)

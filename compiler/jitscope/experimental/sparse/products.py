@@ -11,7 +11,7 @@ from ... import lax, numpy as jnp
 from ...api import vmap
 from ...core.annotations import Array, ArrayLike, DotDimensionNumbers, DTypeLike, PartitionSpec, PrecisionLike, Sharding
 from .arrays import BCOO
-from .conversion import columns, gather, over_batch, scatter, sparse_shape
+from .conversion import beside, columns, gather, outside_of, over_batch, scatter, sparse_shape
 from .structure import summed
 
 
@@ -96,20 +96,18 @@ def _sparse(x: BCOO, y: BCOO, own: list[int], others: list[int], batch: list[int
     mine = [i for i in range(b, x.ndim) if i not in own]
     theirs = [j for j in range(b, y.ndim) if j not in others]
     shape = [*x.shape[:b], *[x.shape[i] for i in mine], *[y.shape[j] for j in theirs]]
-    out = np.array(shape[b:], x.indices.dtype)
+    out = shape[b:]
 
     def take(indices: Any, axes: list[int]) -> Any:
         return indices[:, np.array([a - b for a in axes], int)]
 
     def product(xd: Any, xi: Any, yd: Any, yi: Any) -> tuple[Any, Any]:
-        inside = (xi < np.array(sparse_shape(x), xi.dtype)).all(-1)[:, None] & (
-            yi < np.array(sparse_shape(y), yi.dtype)
-        ).all(-1)
+        inside = ~outside_of(xi, sparse_shape(x))[:, None] & ~outside_of(yi, sparse_shape(y))[None]
         meet = inside & (take(xi, own)[:, None] == take(yi, others)[None]).all(-1)
         data = jnp.where(meet, xd[:, None] * yd[None], jnp.zeros((), xd.dtype))
         left = jnp.broadcast_to(take(xi, mine)[:, None], (*meet.shape, len(mine)))
         right = jnp.broadcast_to(take(yi, theirs)[None], (*meet.shape, len(theirs)))
-        places = jnp.where(meet[..., None], jnp.concatenate([left, right.astype(xi.dtype)], -1), out)
+        places = jnp.where(meet[..., None], jnp.concatenate([left, right.astype(xi.dtype)], -1), beside(left, out))
         return data.reshape(-1), places.reshape(-1, len(out))
 
     found = over_batch(product, b)(x.data, x.indices, y.data, y.indices)

@@ -12,6 +12,7 @@ from ...api import ShapeDtypeStruct, jit, make_jaxpr
 from ...core.jaxpr import ClosedJaxpr, Jaxpr, Literal
 from ...core.wrapping import wraps
 from .arrays import BCOO, JAXSparse
+from .conversion import MEANT_DENSE
 from .elementwise import add, bcoo_multiply_dense, bcoo_multiply_sparse
 from .products import bcoo_dot_general
 from .structure import (
@@ -23,15 +24,18 @@ from .structure import (
     bcoo_rev,
     bcoo_slice,
     bcoo_squeeze,
+    bcoo_sum_duplicates,
     bcoo_transpose,
 )
 
 
 __all__ = ["sparsify"]
 
+_LINEAR = frozenset("conj copy imag neg real stop_gradient".split())
+"""Sums of elements kept at one place may be taken after these."""
 _ZERO_PRESERVING = frozenset(
-    "abs asin asinh atan atanh cbrt ceil convert_element_type copy expm1 floor imag log1p neg real reduce_precision round sign "
-    "sin sinh sqrt square stop_gradient tan tanh integer_pow".split()
+    "abs asin asinh atan atanh bessel_i1e cbrt ceil convert_element_type erf erf_inv expm1 floor integer_pow log1p reduce_precision round "
+    "sign sin sinh sqrt square tan tanh".split()
 )
 
 
@@ -45,7 +49,7 @@ def sparsify(f: Callable[..., Any], use_tracer: bool = False) -> Callable[..., A
 
     It is traced as for dense arrays and then run on what it got: operations that leave zeros zeros give sparse results; products,
     sums, slices and other shapes go, too, and `jit`, `cond`, `while_loop` and `scan`. Raises NotImplementedError for operations whose
-    result would be dense. `use_tracer` is taken and changes nothing.
+    result would be dense; `todense` says that it is meant. `use_tracer` is taken and changes nothing.
     """
 
     @wraps(f)
@@ -88,8 +92,8 @@ def run(jaxpr: Jaxpr, consts: Any, args: Any) -> list[Any]:
             outs = eqn.primitive.bind(*values, **eqn.params)
         elif name in _RULES:
             outs = _RULES[name](*values, **eqn.params)
-        elif name in _ZERO_PRESERVING:
-            (mat,) = values
+        elif name in _LINEAR or name in _ZERO_PRESERVING:
+            mat = values[0] if name in _LINEAR else _once(values[0])
             outs = mat._like(eqn.primitive.bind(mat.data, **eqn.params))
         else:
             raise NotImplementedError(
@@ -97,6 +101,11 @@ def run(jaxpr: Jaxpr, consts: Any, args: Any) -> list[Any]:
             )
         env.update(zip(eqn.outvars, outs if eqn.primitive.multiple_results else [outs]))
     return [read(v) for v in jaxpr.outvars]
+
+
+def _once(mat: BCOO) -> BCOO:
+    """With one element at each place."""
+    return mat if mat.unique_indices else bcoo_sum_duplicates(mat, nse=mat.nse)
 
 
 # Rules ----------------------------------------------------------------------------------------------------------------
@@ -120,7 +129,12 @@ def _pow(x: Any, y: Any, **_: Any) -> Any:
         raise NotImplementedError(
             "a power with an exponent that is an array would be dense: use todense() if that is meant"
         )
+    x = _once(x)
     return x._like(x.data**y)
+
+
+def _name(mat: BCOO, *, name: str) -> Any:
+    return mat.todense() if name == MEANT_DENSE else mat
 
 
 def _dot_general(lhs: Any, rhs: Any, *, dimension_numbers: Any, preferred_element_type: Any = None, **_: Any) -> Any:
@@ -193,6 +207,7 @@ _RULES: dict[str, Callable[..., Any]] = {
     "mul": _mul,
     "div": _div,
     "pow": _pow,
+    "name": _name,
     "dot_general": _dot_general,
     "select_n": _select,
     "reduce_sum": _sum,

@@ -10,7 +10,7 @@ import numpy as np
 
 from ... import lax, numpy as jnp
 from .arrays import BCOO, SparseEfficiencyError, SparseEfficiencyWarning
-from .conversion import lies_outside, only, over_batch, repeated, scatter, sparse_shape
+from .conversion import beside, lies_outside, only, outside_of, over_batch, repeated, scatter, sparse_shape
 
 
 __all__ = ["bcoo_broadcast_in_dim", "bcoo_concatenate", "bcoo_dynamic_slice", "bcoo_reduce_sum", "bcoo_reshape", "bcoo_rev",
@@ -70,14 +70,14 @@ def bcoo_sum_duplicates(mat: BCOO, nse: int | None = None) -> BCOO:
 
 def summed(mat: BCOO, nse: int | None, remove_zeros: bool) -> BCOO:
     """`bcoo_sum_duplicates`; with `remove_zeros` without places that have zeros alone."""
-    shape = np.array(sparse_shape(mat), mat.indices.dtype)
+    own = sparse_shape(mat)
 
     def numbered(data: Any, indices: Any) -> tuple[Any, Any, Any, Any]:
-        outside = (indices >= shape).any(-1)
+        outside = outside_of(indices, own)
         if remove_zeros:
             outside |= (data == 0).all(tuple(range(1, data.ndim)))
-        indices = jnp.where(outside[:, None], shape, indices)
-        order = _order(indices) if shape.size else jnp.arange(indices.shape[0])
+        indices = jnp.where(outside[:, None], beside(indices, own), indices)
+        order = _order(indices) if own else jnp.arange(indices.shape[0])
         indices, outside = indices[order], outside[order]
         new = (indices[1:] != indices[:-1]).any(-1)
         number = jnp.concatenate([jnp.zeros(min(1, indices.shape[0]), int), jnp.cumsum(new, dtype=int)])
@@ -95,7 +95,7 @@ def summed(mat: BCOO, nse: int | None, remove_zeros: bool) -> BCOO:
     size = int(nse)
 
     def joined(data: Any, indices: Any, number: Any) -> tuple[Any, Any]:
-        places = jnp.broadcast_to(shape, (size, shape.size))
+        places = jnp.broadcast_to(beside(indices, own), (size, len(own)))
         return scatter(number[:, None], data, (size,)), places.at[number].set(indices, mode="drop")
 
     out = over_batch(joined, mat.n_batch)(data, indices, number)
@@ -148,7 +148,7 @@ def bcoo_reshape(mat: BCOO, *, new_sizes: Sequence[int], dimensions: Any = None,
             [indices[:, i] * math.prod(own[i + 1 :]) for i in range(len(own))],
             jnp.zeros(indices.shape[0], indices.dtype),
         )
-        outside = (indices >= np.array(own, indices.dtype)).any(-1)
+        outside = outside_of(indices, own)
         found = [flat // math.prod(to[i + 1 :]) % n for i, n in enumerate(to)]
         places = [jnp.where(outside, n, place) for n, place in zip(to, found)]
         return jnp.stack(places, -1).astype(indices.dtype) if to else jnp.zeros((indices.shape[0], 0), indices.dtype)
@@ -165,7 +165,7 @@ def bcoo_squeeze(arr: BCOO, *, dimensions: Sequence[int]) -> BCOO:
     kept = [i for i in range(arr.n_sparse) if i not in sparse]
     # What lay outside along an axis that goes must stay outside, or be zero.
     lost = lies_outside(arr)
-    out = np.array([sparse_shape(arr)[i] for i in kept], arr.indices.dtype)
+    out = beside(arr.indices, [sparse_shape(arr)[i] for i in kept])
     indices = jnp.where(lost[..., None], out, arr.indices[..., np.array(kept, int)])
     indices = jnp.squeeze(indices, tuple(batch))
     gone = {a + arr.ndim * (a < 0) for a in dimensions}
@@ -189,7 +189,8 @@ def bcoo_dynamic_slice(mat: BCOO, start_indices: Sequence[Any], slice_sizes: Seq
     """`slice_sizes` elements along each axis, from starts that may be traced; those too near the end count from the end."""
     sizes = list(map(int, slice_sizes))
     starts = [
-        jnp.clip(a + n * (a < 0), 0, n - size) for a, n, size in zip(map(jnp.asarray, start_indices), mat.shape, sizes)
+        jnp.clip(jnp.where(a < 0, a + n, a), 0, n - size)
+        for a, n, size in zip(map(jnp.asarray, start_indices), mat.shape, sizes)
     ]
     return _cut(mat, starts, sizes, [1] * mat.ndim)
 
@@ -207,12 +208,12 @@ def _cut(mat: BCOO, starts: list[Any], shape: list[int], steps: list[int]) -> BC
         data, indices = part(data, axis, axis), part(indices, axis, axis)
     for axis in range(s, mat.ndim):
         data = part(data, axis - s + b + 1, axis)
-    sizes = np.array(shape[b:s], indices.dtype)
+    sizes = beside(indices, shape[b:s])
     if any(not isinstance(a, int) for a in starts[b:s]) or any(
         (a, n, t) != (0, m, 1) for a, n, t, m in zip(starts[b:s], shape[b:s], steps[b:s], sparse_shape(mat))
     ):
-        start = jnp.stack([jnp.asarray(a, indices.dtype) for a in starts[b:s]])
-        step = np.array(steps[b:s], indices.dtype)
+        start = jnp.stack([jnp.asarray(a, indices.dtype) for a in starts[b:s]]).reshape(sizes.shape)
+        step = beside(indices, steps[b:s])
         moved = (indices - start) // step
         inside = ((indices >= start) & ((indices - start) % step == 0) & (moved < sizes)).all(-1)
         indices = jnp.where(inside[..., None], moved, sizes)
@@ -226,8 +227,8 @@ def bcoo_rev(operand: BCOO, dimensions: Sequence[int]) -> BCOO:
     b = operand.n_batch
     data = lax.rev(operand.data, [*[a for a in batch if operand.data.shape[a] > 1], *[a + b + 1 for a in dense]])
     indices = lax.rev(operand.indices, [a for a in batch if operand.indices.shape[a] > 1])
-    sizes = np.array(sparse_shape(operand), indices.dtype)
-    turned = np.array([i in sparse for i in range(operand.n_sparse)])
+    sizes = beside(indices, sparse_shape(operand))
+    turned = beside(indices, [i in sparse for i in range(operand.n_sparse)]).astype(bool)
     indices = jnp.where(turned & (indices < sizes), sizes - 1 - indices, indices)
     return BCOO((data, indices), shape=operand.shape, unique_indices=operand.unique_indices)
 
@@ -252,8 +253,8 @@ def bcoo_concatenate(operands: Sequence[BCOO], *, dimension: int) -> BCOO:
         return BCOO((data, jnp.concatenate([m.indices for m in every], axis)), shape=shape)
     before, parts = 0, []
     for m in operands:
-        offset = np.array([before if [i] == sparse else 0 for i in range(m.n_sparse)], m.indices.dtype)
-        sizes = np.array(shape[b : b + m.n_sparse], m.indices.dtype)
+        offset = beside(m.indices, [before if [i] == sparse else 0 for i in range(m.n_sparse)])
+        sizes = beside(m.indices, shape[b : b + m.n_sparse])
         moved = jnp.where(lies_outside(m)[..., None], sizes, m.indices + offset)
         parts.append(repeated(BCOO((m.data, moved), shape=m.shape)))
         before += m.shape[axis]
@@ -292,7 +293,7 @@ def bcoo_broadcast_in_dim(
         spread[place] = n
     indices = lax.broadcast_in_dim(mat.indices, spread, [*at[:b], first_sparse, first_sparse + 1])
     own, sparse_at = sparse_shape(mat), at[b : mat.ndim - d]
-    outside = (indices >= np.array(own, indices.dtype)).any(-1)
+    outside = outside_of(indices, own)
     new = jnp.zeros_like(outside, indices.dtype)
     parts = [indices[..., sparse_at.index(a)] if a in sparse_at else new for a in range(first_sparse, first_dense)]
     for i, a in enumerate(range(first_sparse, first_dense)):
@@ -359,12 +360,15 @@ def _less_dense(mat: BCOO) -> BCOO:
 
 def _more_batch(mat: BCOO) -> BCOO:
     """The first sparse axis becomes one of the batch: each row keeps as many elements as all had."""
-    b, n = mat.n_batch, sparse_shape(mat)[0]
-    rest = np.array(sparse_shape(mat)[1:], mat.indices.dtype)
+    b, own = mat.n_batch, sparse_shape(mat)
+    n = own[0]
 
     def rows(data: Any, indices: Any) -> tuple[Any, Any]:
-        here = indices[None, :, 0] == jnp.arange(n)[:, None]
-        return only(jnp.broadcast_to(data, (n, *data.shape)), here), jnp.where(here[..., None], indices[:, 1:], rest)
+        here = indices[None, :, 0] == jnp.arange(n, dtype=indices.dtype)[:, None]
+        rest = beside(indices[None], own[1:])
+        return only(jnp.broadcast_to(data, (n, *data.shape)), here), jnp.where(
+            here[..., None], indices[None, :, 1:], rest
+        )
 
     return BCOO(over_batch(rows, b)(mat.data, mat.indices), shape=mat.shape)
 
@@ -376,7 +380,7 @@ def _more_dense(mat: BCOO, n_dense: int) -> BCOO:
 
     def spread(data: Any, indices: Any) -> Any:
         one = lax.map(lambda x: scatter(x[1][None], x[0][None], own[axes:]), (data, indices[:, axes:]))
-        outside = (indices >= np.array(own, indices.dtype)).any(-1)
-        return one, jnp.where(outside[:, None], np.array(own[:axes], indices.dtype), indices[:, :axes])
+        outside = outside_of(indices, own)
+        return one, jnp.where(outside[:, None], beside(indices, own[:axes]), indices[:, :axes])
 
     return BCOO(over_batch(spread, mat.n_batch)(mat.data, mat.indices), shape=mat.shape)
