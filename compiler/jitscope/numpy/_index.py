@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import tree
 from ..backend.array import Array, to_array
 from ..core import dtypes, notices
 from ..core.avals import aval_of, from_protocol
@@ -16,6 +17,8 @@ from ..core.messages import argument_of, message_here
 from ..core.slices import Slice
 from ..core.trace import Tracer, evaluating
 from ..named_tuple import NamedTuple
+from ..ops.linear import convert
+from ..ops.stacking import stack_p
 from ..symbolic.dimension import Dim, extent, max_dim, min_dim, size as as_size
 
 
@@ -99,12 +102,21 @@ def parse(index: Any, shape: tuple[int, ...], strict: bool = False) -> Index:
     return Index(tuple(items), tuple(full_shape), tuple(added), _place_of_arrays(items, adjacent))
 
 
+def _array_of(numbers: Any) -> Any:
+    """The array of numbers in lists, of which some may be traced."""
+    if not any(isinstance(x, Tracer) for x in tree.leaves(numbers)):
+        return np.asarray(numbers, None if len(numbers) else np.int32)
+    rows = [_array_of(x) if isinstance(x, (list, tuple)) else x for x in numbers]
+    dtype = dtypes.promote_types(*[(a.dtype, a.weak_type) for a in map(aval_of, rows)])
+    return stack_p(*[convert(x, dtype) for x in rows], axis=0)
+
+
 def _value(part: Any, index: Any) -> Any:
     """A part of an index as None, Ellipsis, slice, bool, int, or an array of integers or booleans."""
     if part is None or part is Ellipsis or isinstance(part, (slice, bool, np.bool_, Slice)):
         return part
     if isinstance(part, (list, tuple)):
-        part = np.asarray(part, None if len(part) else np.int32)
+        part = _array_of(part)
     if isinstance(part, Dim):
         return part
     part = to_array(part) if jax_kind(part) is not None else from_protocol(part)

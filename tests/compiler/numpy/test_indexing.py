@@ -120,6 +120,8 @@ def test_traced_and_mapped_indices() -> None:
         "x[1:, i]": (lambda i: x[1:, i], np.stack([X[1:, k] for k in rows])),
         "x[::-1, None, i]": (lambda i: x[::-1, None, i], np.stack([X[::-1, None, k] for k in rows])),
         "x[i[None], i]": (lambda i: x[i[None], i], np.stack([X[[k], k] for k in rows])),
+        "x[(i, 1), (1, i)]": (lambda i: x[(i, 1), (1, i)], np.stack([X[[k, 1], [1, k]] for k in rows])),
+        "x[[[i, i.astype(int8)]],]": (lambda i: x[[[i, i.astype("int8")]],], np.stack([X[[[k, k]]] for k in rows])),
     }
     for name, (read, expected) in forms.items():
         np.testing.assert_array_equal(jx.vmap(read)(i), expected, err_msg=name)
