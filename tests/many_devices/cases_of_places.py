@@ -110,7 +110,8 @@ def places_of_committed_arrays(o: Any) -> Any:
     ]
     with jx.set_mesh(o.mesh):
         inside = [error(f) for f in (lambda: a.T, lambda: a + 1, lambda: jx.jit(lambda q: q + 1)(a), lambda: x + 1)]
-    return [where(found, o), [error(f) for f in wrong], inside]
+    like = [str(jx.ShapeDtypeStruct.like(x).sharding) for x in (a, first, jnp.asarray(o.n), o.n)]
+    return [where(found, o), [error(f) for f in wrong], inside, like]
 
 
 @case

@@ -89,12 +89,17 @@ class ShapeDtypeStruct:
 
     @classmethod
     def like(cls, x: ArrayLike | SupportsShape) -> ShapeDtypeStruct:
-        """The shape, dtype and weak type of an array, or of anything that has a shape and a dtype. Raises TypeError for others."""
+        """The shape, dtype and weak type of an array, or of anything that has a shape and a dtype; where an array was put,
+        too. Raises TypeError for others."""
         aval = aval_like(x)
+        if isinstance(x, cls):
+            where = x.sharding if x.layout is None else x.format
+        else:
+            where = x.sharding if isinstance(x, Array) and x.committed else None
         return cls(
             aval.shape,
             aval.dtype,
-            sharding=None if not isinstance(x, cls) else x.sharding if x.layout is None else x.format,
+            sharding=where,
             weak_type=aval.weak_type,
             is_ref=isinstance(aval, AbstractRef),
         )

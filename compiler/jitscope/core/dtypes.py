@@ -147,12 +147,15 @@ _REFUSED = {
 
 
 def canonicalize(dtype: Any) -> DType:
-    """The dtype used for `dtype` under the current `enable_x64`. Raises TypeError for what cannot be an array."""
+    """The dtype used for `dtype` under the current `enable_x64`. Raises TypeError for what cannot be an array, ValueError
+    for an array in the place of its dtype."""
     known = _CANONICAL[settings().enable_x64].get(dtype) if type(dtype) in _DTYPE_CLASSES else None
     if known is not None:
         return known
     if isinstance(dtype, ExtendedDType):
         return dtype
+    if hasattr(dtype, "aval"):
+        raise ValueError("an array was given as dtype; write x.dtype for the dtype of x")
     dtype = python_dtype(dtype) if isinstance(dtype, type) and dtype in PYTHON_SCALARS else np.dtype(dtype)
     if dtype.byteorder == ">":
         dtype = dtype.newbyteorder("=")

@@ -44,10 +44,12 @@ def export(
     dimensions of one scope.
 
     Layouts over an AbstractMesh, of Auto axes, are for devices that need not be there. `platforms`: those it is for, by name (None: the CPU). Operations whose program differs between platforms are refused for
-    others than the CPU. Raises ValueError for a function that is not jitted, for scopes that are mixed and for dimension
+    others than the CPU. A function of this library counts as jitted. Raises ValueError for others that are not, for scopes that are mixed and for dimension
     variables that do not follow from the arguments' shapes; NotImplementedError for a function with callbacks and for
     operations that cannot be exported with symbolic dimensions.
     """
+    if not isinstance(fun_jit, JitFunction) and str(getattr(fun_jit, "__module__", "")).startswith(_OURS):
+        fun_jit = jit(fun_jit)
     if not isinstance(fun_jit, JitFunction):
         raise NotJitted(
             "Function to be exported must be the result of `jit`, it is "
@@ -84,6 +86,9 @@ def _traced(fun_jit: JitFunction, args: tuple, kwargs: dict[str, Any]) -> tuple[
     layouts = {} if said is None else {"in_shardings": tuple(asked), "out_shardings": said.outs}
     stage = jit(flat, keep_unused=fun_jit._keep_unused, **layouts).trace(*leaves)
     return stage, arguments.in_tree, layouts_of(lie, stage._device, len(stage.jaxpr.out_avals))
+
+
+_OURS = f"{__name__.split('.')[0]}."
 
 
 class NotJitted(TypeError, ValueError):

@@ -66,6 +66,14 @@ def test_dtypes_that_xla_cannot_compute_with_are_refused(name: str) -> None:
             use()
 
 
+def test_an_array_is_no_dtype() -> None:
+    x = jnp.ones(2, "int8")
+    for use in (lambda: jx.lax.iota(x, 3), lambda: jx.lax.full((2,), 1, x), lambda: jx.lax.convert_element_type(x, x),
+                lambda: jnp.zeros(2, x), lambda: x.astype(x)):  # fmt: skip
+        with pytest.raises(ValueError, match=r"an array was given as dtype; write x.dtype"):
+            use()
+
+
 # Values ---------------------------------------------------------------------------------------------------------------
 
 

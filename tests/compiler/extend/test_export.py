@@ -124,6 +124,9 @@ def test_damaged_artifacts_are_refused():
 def test_refused_when_exporting():
     with pytest.raises(TypeError, match=r"export\(jit\(<lambda>\)\)"):
         export.export(lambda x: x)
+    np.testing.assert_array_equal(
+        export.export(jnp.add)(X, X).call(X, X), X + X
+    )  # what the library has counts as jitted
     solve = jx.jit(jnp.linalg.solve)
     with pytest.raises(NotImplementedError, match=r"lapack_sgetrf_ffi.*exports it for the CPU, not for cuda"):
         export.export(solve, platforms=["cuda"])(np.eye(3, dtype=np.float32), X)
