@@ -16,11 +16,11 @@ from .watching import Visit
 
 
 _ARRAYS = frozenset(("array", "asarray", "stack", "vstack"))
-_Comprehension = ast.ListComp | ast.GeneratorExp
+_Comprehension = ast.ListComp | ast.GeneratorExp | ast.DictComp
 
 
 def as_loop(body: naming.Statements, visit: Visit) -> StandIns | None:
-    """An assignment of one comprehension as a loop that fills a list or adds up; None for other statements."""
+    """An assignment of one comprehension as a loop that fills a list or a dict, or adds up; None for other statements."""
     match body:
         case [ast.Assign(targets=[ast.Name(id=name)], value=value)]:
             found = _found(value, visit)
@@ -34,9 +34,11 @@ def as_loop(body: naming.Statements, visit: Visit) -> StandIns | None:
     own = {n.id for g in part.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
     part = Renamed({n: f"{n}_of_{name}" for n in own}).visit(copy.deepcopy(part))
     holder = name if call is None else f"list_of_{name}"
-    text = f"{name} = {name} + x" if word == "sum" else f"{holder}.append(x)"
-    inner = ast.parse(text).body[0]
-    _put(inner, part.elt)
+    if isinstance(part, ast.DictComp):
+        inner: ast.stmt = ast.Assign([ast.Subscript(ast.Name(name, ast.Load()), part.key, ast.Store())], part.value)
+    else:
+        inner = ast.parse(f"{name} = {name} + x" if word == "sum" else f"{holder}.append(x)").body[0]
+        _put(inner, part.elt)
     loop: ast.stmt = inner
     for g in reversed(part.generators):
         for test in reversed(g.ifs):
@@ -47,6 +49,10 @@ def as_loop(body: naming.Statements, visit: Visit) -> StandIns | None:
         seen = replace(visit, values={**visit.values, name: 0}, live={**visit.live, name: 0})
         return StandIns((loop,), seen, (f"{name} = 0",))
     last = visit.after.get(name)
+    if isinstance(part, ast.DictComp) and isinstance(last, dict):
+        made: dict[object, object] = {}
+        seen = replace(visit, values={**visit.values, name: made}, live={**visit.live, name: visit.ends[name]})
+        return StandIns((loop,), seen, (f"{name} = {{}}",))
     if not isinstance(last, (list, np.ndarray)):
         return None
     ends = visit.ends[name] if call is None else list(last)
@@ -64,7 +70,7 @@ def as_loop(body: naming.Statements, visit: Visit) -> StandIns | None:
 def _found(value: ast.expr, visit: Visit) -> tuple[_Comprehension, str, str | None] | None:
     """The comprehension, whether it is a list or a sum, and the call that makes an array of the list."""
     match value:
-        case ast.ListComp():
+        case ast.ListComp() | ast.DictComp():
             return value, "list", None
         case ast.Call(func=ast.Name(id="list"), args=[ast.GeneratorExp() as part], keywords=[]):
             return part, "list", None

@@ -37,6 +37,7 @@ _REFUSED: dict[type[ast.expr], tuple[str, str]] = {
     ast.GeneratorExp: ("object", "a generator is made"),
 }
 """Expressions that have no compiled form, and why."""
+_REDUCTIONS = (sum, max, min, any, all)
 _AT_ONCE = (sum, max, min, any, all, list, tuple)
 
 
@@ -157,6 +158,8 @@ class Expressions(ast.NodeTransformer):
         self._listed(node)
         for place, k in arrays_of(node, found):
             self._as_array(place, k, node)
+        if (reduced := self._reduced(node, found)) is not None:
+            return reduced
         if (rows := self._independent(node, found)) is not None:
             node.args[0] = rows
         elif node.args and getattr(found, "__name__", "") in words.AVERAGES and self._may_be_narrow(node.args[0]):
@@ -187,7 +190,7 @@ class Expressions(ast.NodeTransformer):
 
     def _listed(self, node: ast.Call) -> None:
         """What Python's own functions and NumPy's go through at once may as well be a list."""
-        if len(node.args) == 1 and isinstance(node.args[0], ast.GeneratorExp) and self.value(node.func) in _AT_ONCE:
+        if node.args and isinstance(node.args[0], ast.GeneratorExp) and self.value(node.func) in _AT_ONCE:
             inner = node.args[0]
             node.args[0] = ast.copy_location(ast.ListComp(inner.elt, inner.generators), inner)
 
@@ -212,30 +215,83 @@ class Expressions(ast.NodeTransformer):
             return None
         return self._mapped(node.args[0]) if node.args else None
 
-    def _mapped(self, node: ast.expr) -> ast.expr | None:
+    def _mapped(self, node: ast.expr, otherwise: ast.expr | None = None) -> ast.expr | None:
+        """`vmap` in place of a list of independent values; `otherwise` is what those are that a condition leaves out."""
         match node:
-            case ast.ListComp(elt=value, generators=[ast.comprehension(target=ast.Name(id=name), iter=over, ifs=[])]):
+            case ast.ListComp(elt=value, generators=[ast.comprehension(target=target, iter=over, ifs=tests)]):
+                rows = self._gone_through(target, over)
+            case _:
+                return None
+        if (
+            rows is None
+            or (tests and otherwise is None)
+            or has((ast.Lambda, ast.NamedExpr, ast.Slice), [value, *tests])
+        ):
+            return None
+        own, before, moving = [n for n, _ in rows], self.local, self.moving
+        self.local, self.moving = before | {*own}, moving | {*own}
+        try:
+            inner = self._mapped(value) or self.visit(value)
+            for test in tests:
+                inner = self._call(f"{self.jnp}.where", [self.visit(test), inner, otherwise or inner], node)
+        finally:
+            self.local, self.moving = before, moving
+        one = ast.Lambda(ast.parse(f"lambda {', '.join(own)}: 0", mode="eval").body.args, inner)  # type: ignore[attr-defined]
+        mapped = self._call_of(self._call(f"{self.home.library}.vmap", [one], node), [r for _, r in rows], node)
+        return ast.copy_location(ast.Name(ast.unparse(mapped), ast.Load()), node)
+
+    def _gone_through(self, target: ast.expr, over: ast.expr) -> list[tuple[str, ast.expr]] | None:
+        """The names that a comprehension binds, each with the array whose elements it stands for."""
+        match target, over:
+            case ast.Name(id=name), ast.Call(func=ast.Name(id="range"), args=args) if not any(map(self.moves, args)):
+                return [(name, self._call(f"{self.jnp}.arange", args, over))]
+            case ast.Name(id=name), ast.Name(id=of) if of in self.moving and hasattr(self._seen(of), "shape"):
+                return [(name, over)]
+            case ast.Tuple(elts=parts), ast.Call(func=ast.Name(id="zip"), args=args, keywords=[]) if len(parts) == len(
+                args
+            ):
+                each = [self._gone_through(p, a) for p, a in zip(parts, args, strict=True)]
+                return None if None in each else [row for one in each for row in one or ()]
+            case ast.Tuple(elts=[ast.Name(id=count), rest]), ast.Call(
+                func=ast.Name(id="enumerate"), args=[ast.Name() as of], keywords=[]
+            ) if (inner := self._gone_through(rest, of)) is not None:
+                counts = self._call(f"{self.jnp}.arange", [self._call("len", [of], over)], over)
+                return [(count, counts), *inner]
+            case ast.Name(id=name), _ if self.moves(over) and self._is_row(over):
+                return [(name, self.visit(over))]
+        return None
+
+    def _is_row(self, node: ast.expr) -> bool:
+        """Whether this is what a function of NumPy's gives, or a part of such a row or of an array."""
+        match node:
+            case ast.Subscript(value=of, slice=ast.Slice()):
+                return self._is_row(of) or (isinstance(of, ast.Name) and hasattr(self._seen(of.id), "shape"))
+            case ast.Call(func=ast.Attribute() as function):
+                return (getattr(self.value(function), "__module__", None) or "").startswith("numpy")
+        return False
+
+    def _seen(self, name: str) -> object:
+        """What a name of the region's stood for before it, or after it."""
+        return self.values.get(name, self.after.get(name)) if name not in self.local else None
+
+    def _reduced(self, node: ast.Call, found: object) -> ast.expr | None:
+        """What Python makes of the values of a generator over arrays' elements: `sum(w * f(p) for w, p in zip(ws, ps))`."""
+        word = next((f.__name__ for f in _REDUCTIONS if f is found), None)
+        if word is None or node.keywords:
+            return None
+        match node.args:
+            case [ast.ListComp(generators=[ast.comprehension(iter=over)]) as part, *start] if len(start) <= (
+                word == "sum"
+            ) and self.moves(over):
                 pass
             case _:
                 return None
-        match over:
-            case ast.Call(func=ast.Name(id="range"), args=args) if not any(map(self.moves, args)):
-                rows = self._call(f"{self.jnp}.arange", args, node)
-            case ast.Name(id=of) if of in self.moving and hasattr(self.values.get(of), "shape"):
-                rows = over
-            case _:
-                return None
-        if has((ast.Lambda, ast.NamedExpr, ast.Slice), [value]):
+        left_out = {"sum": ast.Constant(0), "any": ast.Constant(False), "all": ast.Constant(True)}
+        if (rows := self._mapped(part, left_out.get(word))) is None:
             return None
-        before, moving = self.local, self.moving
-        self.local, self.moving = before | {name}, moving | {name}
-        try:
-            inner = self._mapped(value) or self.visit(value)
-        finally:
-            self.local, self.moving = before, moving
-        one = ast.Lambda(ast.parse(f"lambda {name}: 0", mode="eval").body.args, inner)  # type: ignore[attr-defined]
-        mapped = self._call_of(self._call(f"{self.home.library}.vmap", [one], node), [rows], node)
-        return ast.copy_location(ast.Name(ast.unparse(mapped), ast.Load()), node)
+        total = self._call(f"{self.jnp}.{word}", [rows], node)
+        total.keywords = [ast.keyword("axis", ast.Constant(0))]
+        return ast.copy_location(ast.BinOp(self.visit(start[0]), ast.Add(), total), node) if start else total
 
     def _call_of(self, function: ast.expr, args: list[ast.expr], at: ast.expr) -> ast.Call:
         return ast.copy_location(ast.Call(function, args, []), at)

@@ -176,8 +176,8 @@ def _computes(s: ast.stmt) -> bool:
 
 def _repeats(s: ast.stmt) -> bool:
     """Whether a statement computes in a comprehension."""
-    parts = naming.all_of((ast.ListComp, ast.GeneratorExp), [s])
-    return naming.has((ast.BinOp, ast.Call), [p.elt for p in parts])
+    parts = naming.all_of((ast.ListComp, ast.GeneratorExp, ast.DictComp), [s])
+    return naming.has((ast.BinOp, ast.Call), [p.value if isinstance(p, ast.DictComp) else p.elt for p in parts])
 
 
 def _generates(function: ast.FunctionDef) -> bool:

@@ -144,4 +144,17 @@ for it in range(200):
         break
     U = V
     told += U.mean()
+=== sums and extremes of generators over arrays, some of them with a start or a condition
+W = rng.normal(size=40); X = rng.normal(size=(40, 3)); m = np.zeros(3); v = 0.0
+---
+for it in range(10):
+    C = sum(w * np.outer(x - m, x - m) for w, x in zip(W, X))
+    m = np.tanh(sum((w * x for w, x in zip(W, X)), np.ones(3)) * 0.01 + C[0] / 500)
+    v = 0.5 * v + sum(w * i for i, w in enumerate(W)) / 99 + max(abs(w) for w in W) + sum(abs(w) for w in W if w < v)
+    k = sum(1 for w in W if w > m[0])
+    ok = all(w < 4 for w in W) and any(w > v for w in W)
+=== arrays in a dict's comprehension
+x = rng.normal(size=50)
+---
+grid = {float(g): np.tanh(x * g) for g in np.linspace(0, 1, 15)}
 """)
