@@ -18,12 +18,12 @@ from .clock import Stopwatch, added, work
 from .comprehensions import as_loop
 from .differences import Differences, joined
 from .draws import drawn_by_values
+from .empty_choices import empty_choices
 from .functions import codes_of, definitions
 from .generators import written_in
 from .homes import home_of
 from .in_place import acted_on
 from .loop_starts import where_it_begins
-from .masks import empty_choices
 from .peeling import without_first_turns
 from .places import RECORDER, Place, Places
 from .proving import CompilesTooLong, Proof, proof

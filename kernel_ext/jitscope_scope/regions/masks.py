@@ -16,12 +16,14 @@ from . import naming
 from .expressions import difference
 from .parts import placed_at
 from .picked_names import bound_once, held, kept
-from .picks import MaskedExpression, Side, crossed, is_all, is_none, loaded, of_rows, part_of, zeroed
+from .picks import MaskedExpression, Side, crossed, is_all, is_none, loaded, of_rows, part_of, ranked, zeroed
 from .sizes import Parts
 
 
 _REDUCED = frozenset("sum mean max min any all prod std var".split())
-_FOUND = frozenset(("argmax", "argmin"))
+FOUND = frozenset(("argmax", "argmin"))
+_RANKED = frozenset(("median", "percentile", "quantile"))
+_PYTHONS = frozenset(("sum", "max", "min", "any", "all"))
 ELEMENTWISE = frozenset(
     "abs absolute sqrt exp log log2 log10 sin cos tan tanh sinh cosh arctan square sign maximum minimum power fabs where clip floor "
     "ceil expm1 log1p isnan isfinite logical_and logical_or logical_not conj real imag hypot arctan2".split()
@@ -49,7 +51,7 @@ def unmasked(
     masks.kept = kept(copied, masks)
     new = [masks.visit(s) for s in copied]
     named = naming.names(new)
-    if masks.done and not named & masks.wholes.keys():
+    if masks.done and not named & masks.wholes.keys() and not naming.loaded(new) & masks.names.keys():
         for s in new:
             ast.fix_missing_locations(s)
         again = [ast.unparse(s) for s in masks.names.values()] if masks.names else []
@@ -156,6 +158,15 @@ class Masks(ast.NodeTransformer):
 
     def pick(self, node: ast.expr) -> MaskedExpression | None:
         """`x[m]`, and `x[m, j]` for a column."""
+        match node:
+            case ast.Subscript(
+                value=ast.Subscript(value=ast.Name(id=name) as of, slice=part), slice=ast.Slice() as back
+            ):
+                one = self._part(node.value, of)  # type: ignore[arg-type]
+                if one is None or one.rows or one.line is None or self.parts is None or ast.unparse(back) != "::-1":
+                    return None
+                turned = ast.Subscript(loaded(of), self.parts.turned(part, name), ast.Load())
+                return MaskedExpression(placed_at(turned, node), one.mask, 0, one.key)
         if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name):
             return None
         if self.is_mask(node.slice):
@@ -404,27 +415,32 @@ class Masks(ast.NodeTransformer):
         if isinstance(node.func, ast.Name) and node.func.id == "len" and len(node.args) == 1:
             one = self.picked(node.args[0])
             return node if one is None else self._counted(one, node)
+        if isinstance(node.func, ast.Name) and node.func.id in _PYTHONS - self.known.keys() and self.parts is not None:
+            if len(node.args) == 1 and not node.keywords and self.picked(node.args[0]) is not None:
+                node.func = ast.Attribute(ast.Name(self.parts.numpy, ast.Load()), node.func.id, ast.Load())
+                placed_at(node.func, node)
         if isinstance(node.func, ast.Attribute) and node.func.attr == "dot" and len(node.args) == 2:
             return self._product(node.args[0], node.args[1], node)
-        if (
-            isinstance(node.func, ast.Attribute)
-            and node.func.attr == "norm"
-            and len(node.args) == 1
-            and not node.keywords
-        ):
+        if getattr(node.func, "attr", "") == "norm" and len(node.args) == 1 and not node.keywords:
             if (one := self.picked(node.args[0])) is not None and not one.rows and self.parts is not None:
                 node.args, self.done = [zeroed(one)], True
             return node
-        if not isinstance(node.func, ast.Attribute) or node.func.attr not in _REDUCED | _FOUND:
+        if not isinstance(node.func, ast.Attribute) or node.func.attr not in _REDUCED | FOUND | _RANKED:
             return node
         module = isinstance(node.func.value, ast.Name) and type(self.known.get(node.func.value.id)) is type(ast)
         given = node.args[0] if module and node.args else node.func.value
         rest = node.args[1:] if module else node.args
         one = self.picked(given)
+        if node.func.attr in _RANKED:
+            plain = module and not node.keywords and len(rest) == (node.func.attr != "median")
+            if one is None or one.rows or not plain or self.parts is None:
+                return node
+            self.done = True
+            return ranked(one, node.func.attr, rest, self.parts.numpy)
         axis = next((k.value for k in node.keywords if k.arg == "axis"), rest[0] if rest else None)
         if one is None or not self._reduces(one, axis) or len(rest) > 1 or any(k.arg != "axis" for k in node.keywords):
             return node
-        if node.func.attr in _FOUND:
+        if node.func.attr in FOUND:
             return self._place_of(one, node.func.attr, node) if axis is None else node
         named = [ast.keyword("where", self._over(one))]
         if node.func.attr in ("max", "min"):
@@ -580,19 +596,3 @@ class Masks(ast.NodeTransformer):
         to = ast.Subscript(ast.Name(target.value.id, ast.Load()), copy.deepcopy(index), ast.Store())  # type: ignore[attr-defined]
         chosen = ast.IfExp(self._over(place), value if one is None else one.whole, whole)
         return ast.fix_missing_locations(ast.copy_location(ast.Assign([to], chosen), node))
-
-
-def empty_choices(body: naming.Statements, values: Mapping[str, object]) -> list[int]:
-    """The lines in which picked values are reduced: NumPy warns, or raises, where a mask picks nothing."""
-    masks = Masks(values, "jnp")
-    masks.parts = Parts(naming.bound(body), "numpy")
-    masks.names = held(list(body), masks)
-    asked = {"mean", "max", "min", "std", "var", *_FOUND}
-    calls = naming.all_of(ast.Call, body)
-    found = [n.lineno for n in calls if getattr(n.func, "attr", "") in asked and _takes(masks, n)]
-    return sorted(set(found))
-
-
-def _takes(masks: Masks, call: ast.Call) -> bool:
-    parts = [*call.args[:1], *([call.func.value] if isinstance(call.func, ast.Attribute) else [])]
-    return any(masks.picked(p) is not None for p in parts)

@@ -123,6 +123,10 @@ def _taken(node: ast.AST, found: Mapping[str, int]) -> list[str]:
             return [name] if good and not isinstance(second, (ast.Slice, ast.Tuple)) else []
         case ast.Subscript(value=ast.Name(id=name), slice=at) if not isinstance(at, (ast.Slice, ast.Tuple)):
             return [name] if found.get(name) == 1 else []
+        case ast.Call(
+            func=ast.Name(id="sum" | "max" | "min"), args=[ast.Subscript(value=ast.Name(id=name), slice=ast.Slice())]
+        ):
+            return [name] if found.get(name) == 1 else []
         case ast.For(target=target, iter=ast.Name(id=name)):
             return [name] if found.get(name) == (2 if isinstance(target, ast.Tuple) else 1) else []
         case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=name) | ast.Subscript(value=ast.Name(id=name))]):

@@ -6,6 +6,8 @@ import ast
 import copy
 from dataclasses import dataclass
 
+from .parts import placed_at
+
 
 @dataclass(frozen=True)
 class MaskedExpression:
@@ -74,6 +76,14 @@ def crossed(rows: ast.expr, columns: ast.expr) -> ast.expr:
 def zeroed(one: MaskedExpression) -> ast.expr:
     """The whole with nothing in the places that are not picked."""
     return ast.copy_location(ast.IfExp(copy.deepcopy(one.mask), one.whole, ast.Constant(0)), one.whole)
+
+
+def ranked(one: MaskedExpression, word: str, rest: list[ast.expr], numpy: str) -> ast.expr:
+    """The median, or a quantile, of picked numbers: what is not picked is no number there, and is left out."""
+    mask, whole = ast.unparse(one.mask), ast.unparse(one.whole)
+    given = ", ".join([f"({whole}) if {mask} else {numpy}.nan", *map(ast.unparse, rest)])
+    nan = f"(({mask}) & (({whole}) != ({whole}))).any()"
+    return placed_at(ast.parse(f"{numpy}.nan if {nan} else {numpy}.nan{word}({given})", mode="eval").body, one.whole)
 
 
 def of_rows(array: ast.Name, indices: list[ast.expr], mask: ast.expr, size: int) -> MaskedExpression:

@@ -65,6 +65,14 @@ class Parts:
         tests += [f"({places} > {_from_the_start(part.upper, length)})"] if part.upper is not None else []
         return placed_at(ast.parse(" & ".join(tests), mode="eval").body, part)
 
+    def turned(self, part: ast.expr, array: str) -> ast.expr:
+        """For each place of a part of an array of one axis, the one that stands there when the part is turned round."""
+        assert isinstance(part, ast.Slice)
+        length = f"{array}.shape[0]"
+        low, high = _from_the_start(part.lower, length), _from_the_start(part.upper, length) if part.upper else length
+        text = f"({low}) + {self.numpy}.minimum({high}, {length}) - 1 - {self.numpy}.arange({length})"
+        return placed_at(ast.parse(text, mode="eval").body, part)
+
     def start(self, part: ast.expr, array: str, axis: int) -> ast.expr | None:
         """Where a part of an axis begins; None for parts with steps."""
         if not isinstance(part, ast.Slice) or part.step is not None:

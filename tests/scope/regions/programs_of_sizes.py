@@ -194,4 +194,22 @@ for i in range(25):
     others = np.delete(x, i)
     scores[i] = np.log(np.exp(-(x[i] - others) ** 2).sum()) + np.delete(others, -1 - i % 3)[order[i] % 20]
     ends = ends + np.delete(y, order[i] % 12)
+=== medians, quantiles and Python's sums of windows that end at edges, also where no number is in one
+x = np.cumsum(rng.normal(size=30)); w = [float(v) for v in rng.random(30)]; y = np.zeros((30, 4)); z = x.copy(); z[12] = np.nan; m = 0.0
+---
+for i in range(len(x)):
+    window = x[max(0, i - 4):i + 5]
+    y[i, 0] = np.median(window)
+    y[i, 1] = np.percentile(window, 25) + max(window)
+    y[i, 2] = sum(w[max(0, i - 2):i + 1])
+    y[i, 3] = np.median(z[max(0, i - 1):i + 2])
+=== parts that are turned round, between ends that values decide, and beyond the end
+tour = rng.permutation(12); x = rng.normal(size=12); s = 0.0
+---
+for i in range(1, 9):
+    for j in range(i + 1, 11):
+        if tour[i] > tour[j]:
+            tour[i:j + 1] = tour[i:j + 1][::-1].copy()
+        x[i:j] = x[i:j][::-1] * 0.9
+        s += x[i:j + 5][::-1].max() + (x[:j][::-1] * x[:j]).sum()
 """)
