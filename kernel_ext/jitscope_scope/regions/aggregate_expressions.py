@@ -325,8 +325,6 @@ class Expressions(State):
         name = part.name if isinstance(part, Leaf) else part.id if isinstance(part, ast.Name) else None
         value = self.roots.values.get(name or "", self.roots.visit.values.get(name or ""))
         if name is None or type(value) is not int:
-            if box is not None and box.of is list and box.site:
-                raise Grows(box.site)
             raise PickedByValue(box)
         self.pinned[name] = value
         return value

@@ -260,13 +260,14 @@ class AggregateReplacement(Calls):
         part = self.ev(s.iter, scope)
         source = self.text(part)
         start, count, out, dynamic = self.state(), self.count, self.out, self.dynamic
-        scopes, calls, leaving = [*self.scopes], self.calls, self.leaving
+        scopes, calls, leaving, unsure = [*self.scopes], self.calls, self.leaving, self.unsure
         try:
             turns = self._turns(s.target, s.body, scope, begins=self.begins(s.iter, scope))
         except PickedByValue:
             start()
             self.out = out
             self.count, self.dynamic, self.scopes, self.calls, self.leaving = count, dynamic, scopes, calls, leaving
+            self.unsure = unsure
             numbers = [*part.parts.values()] if isinstance(part, Box) else self.numbers(source)
             if numbers is None:
                 raise

@@ -25,11 +25,11 @@ class InWholes(Exception):
 
 
 class PickedByValue(InWholes):
-    """Raised where a number that is not known picks a part; a list or a dict that the region begins with stays one then."""
+    """Raised where a number that is not known picks a part; a list or a dict that the region begins with, or makes, stays one then."""
 
     def __init__(self, box: Box | None = None) -> None:
         super().__init__("a part is picked by a value")
-        self.text = box.text if box is not None and box.of in (list, dict) else None
+        self.text = (box.text or box.site or None) if box is not None and box.of in (list, dict) else None
 
 
 class Grows(InWholes):

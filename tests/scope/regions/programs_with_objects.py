@@ -540,4 +540,21 @@ trace = Trace(); x = rng.normal(size=7)
 ---
 for k in range(5):
     r = trace.follow(x)
+=== layers that turns go back through, what they made in a list
+X = rng.normal(size=(8, 5)); losses = []
+---
+net = [{"W": rng.normal(size=(a, b)) * 0.3, "b": np.zeros(b)} for a, b in zip([5, 3, 5], [3, 5])]
+for epoch in range(20):
+    acts = [X]
+    for n, layer in enumerate(net):
+        z = acts[-1] @ layer["W"] + layer["b"]
+        acts.append(np.tanh(z) if n < 1 else z)
+    delta = (acts[-1] - X) / X.size
+    losses.append(float((delta ** 2).sum()))
+    for n in reversed(range(len(net))):
+        gW, gb = acts[n].T @ delta, delta.sum(axis=0)
+        if n > 0:
+            delta = (delta @ net[n]["W"].T) * (1 - acts[n] ** 2)
+        for key, g in (("W", gW), ("b", gb)):
+            net[n][key] = net[n][key] - 0.5 * g
 """)
