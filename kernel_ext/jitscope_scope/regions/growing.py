@@ -106,6 +106,15 @@ def no_views(name: str, visit: Visit) -> None:
         for n, v in visit.live.items():
             if isinstance(new, np.ndarray) and isinstance(v, np.ndarray) and new is not v and shares(v, new):
                 raise CannotCompile(0, "effect", f"`{name}` takes views of `{n}` (aliasing)", name)
+    new, now, old = taken[known:], {**visit.live, **visit.ends}, {id(v) for v in visit.live.values()}
+    held = {id(e): n for n, v in now.items() if isinstance(v, (list, tuple)) and v is not taken for e in v}
+    held |= {id(v): n for n, v in visit.around.items() if id(v) in old}
+    held |= {id(v): n for n, v in visit.live.items() if visit.ends.get(n, v) is v}
+    held |= {id(v): n for n, v in visit.ends.items() if v is not new[-1]}
+    for e in new:
+        if isinstance(e, np.ndarray) and id(e) in held:
+            said = f"`{name}` takes an array that `{held[id(e)]}` has, too (aliasing)"
+            raise CannotCompile(0, "effect", said, name)
 
 
 def put_last(body: naming.Statements, visit: Visit) -> dict[str, str]:

@@ -207,21 +207,26 @@ def _allowed(node: ast.AST, name: str, found: Mapping[str, object], visit: Visit
             return sum((a == name) + (b == name) for a, b in pairs if a in found and b in found)
         case ast.Subscript(value=of, slice=at) if is_it(of):
             return int(not isinstance(at, (ast.Slice, ast.Tuple)))
-        case ast.Call(func=ast.Name(id="len" | "sum"), args=[of], keywords=[]) if is_it(of):
+        case ast.Call(func=ast.Name(id="len" | "sum"), args=[of], keywords=[]) if is_it(_sliced(of)):
             return 1
-        case ast.Call(func=ast.Name(id="min" | "max" | "any" | "all"), args=[of], keywords=[]) if is_it(of):
+        case ast.Call(func=ast.Name(id="min" | "max" | "any" | "all"), args=[of], keywords=[]) if is_it(_sliced(of)):
             return int(not isinstance(visit.after[name][-1], np.ndarray))  # type: ignore[index]
         case ast.Call(func=ast.Attribute(value=of, attr="append"), args=[_], keywords=[]) if is_it(of):
             return 1
         case ast.Call(func=ast.Attribute(value=ast.Name(id=other), attr="append"), args=[of], keywords=[]) if is_it(of):
             return int(other not in found)
-        case ast.Call(func=ast.Attribute(value=ast.Name(id=module), attr=word), args=[of, *_]) if is_it(of):
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=module), attr=word), args=[of, *_]) if is_it(_sliced(of)):
             return int(visit.values.get(module) is np and word in OF_LISTS)
-        case ast.For(iter=of) if is_it(of):
+        case ast.For(iter=of) | ast.comprehension(iter=of) if is_it(of):
             return 1
         case ast.Call(func=ast.Name(id="zip" | "enumerate"), args=args):
             return sum(map(is_it, args))
     return 0
+
+
+def _sliced(node: ast.expr) -> ast.expr:
+    """What a part is taken of, or the node itself."""
+    return node.value if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice) else node
 
 
 def _is_list(value: ast.expr, name: str) -> bool:
@@ -396,7 +401,7 @@ class _Writer(ast.NodeTransformer):
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         node = super().generic_visit(node)  # type: ignore[assignment]
-        if isinstance(node.value, ast.Name) and node.value.id in self.growing:
+        if _sliced(node) is node and isinstance(node.value, ast.Name) and node.value.id in self.growing:
             at = self.bounds.of(node.slice)
             if at is None or at[0] < 0:
                 text = f"({ast.unparse(node.slice)}) % count_of_{node.value.id}"
@@ -405,9 +410,9 @@ class _Writer(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         node = super().generic_visit(node)  # type: ignore[assignment]
-        match node:
-            case ast.Call(func=ast.Name(id=word), args=[ast.Name(id=name)]) if name in self.found:
-                if word == "len" and name in self.growing:
+        match node.func, [_sliced(a) for a in node.args]:
+            case ast.Name(id=word), [ast.Name(id=name)] if name in self.found:
+                if word == "len" and name in self.growing and isinstance(node.args[0], ast.Name):
                     return ast.copy_location(ast.Name(f"count_of_{name}", ast.Load()), node)
                 if word in _REDUCED:
                     module = ast.Attribute(ast.Name(self.numpy, ast.Load()), word, ast.Load())

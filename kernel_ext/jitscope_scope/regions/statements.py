@@ -104,9 +104,7 @@ class Statements:
                 return self._while(s, live, guard)
             case ast.If():
                 return self._if(s, live, guard)
-            case ast.Pass():
-                return []
-            case ast.Expr(value=ast.Constant()):
+            case ast.Pass() | ast.Expr(value=ast.Constant()):
                 return []
             case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append"), args=[item])) if (
                 not isinstance(self.values.get(name), ModuleType)
@@ -140,11 +138,7 @@ class Statements:
                 return [f"{name} = {ast.unparse(self.expressions.named(name, copy.deepcopy(made)))}"]
         moves = self.expressions.moves(s.value)
         value = self.text(s.value)
-        flat = [
-            t
-            for target in s.targets
-            for t in ([target] if not isinstance(target, (ast.Tuple, ast.List)) else target.elts)
-        ]
+        flat = [t for of in s.targets for t in (of.elts if isinstance(of, (ast.Tuple, ast.List)) else [of])]
         if moves:
             self.moving |= {t.id for t in flat if isinstance(t, ast.Name)}
         if all(isinstance(t, ast.Name) for t in flat):
@@ -420,25 +414,33 @@ class Statements:
     def _append(self, s: ast.Expr, item: ast.expr, guard: str | None) -> list[str]:
         assert isinstance(s.value, ast.Call) and isinstance(s.value.func, ast.Attribute)
         name = ast.unparse(s.value.func.value)
-        if (root := self._view_of(item)) in self.stored and root:
-            note = f"`{name}` gets `{root}` itself, or a view of it, and that is stored into"
-            raise CannotCompile(s.lineno, "object", note)
+        if (root := self._view_of(item)) in self.stored and root and not self._given_away(s, item, root):
+            raise CannotCompile(s.lineno, "object", f"`{name}` gets `{root}`, or a view of it, and that is stored into")
         if self.items is None or guard:
             raise CannotCompile(s.lineno, "object", f"`{name}` is a Python list that grows")
         if isinstance(item, (ast.Tuple, ast.List)):
             raise CannotCompile(s.lineno, "object", f"`{name}` is a Python list of tuples that grows")
         return [self._item(name, item)]
 
+    def _given_away(self, s: ast.stmt, item: ast.expr, root: str) -> bool:
+        """Whether each turn makes the array that a list gets anew, and nothing stores into it from there on."""
+        turn, stored = self.turn, lambda among: [t for t in naming.statements(among) if root in naming.changed([t])]
+        if not isinstance(item, ast.Name) or s not in turn or not self._made_anew(root, turn, turn.index(s)):
+            return False
+        return all(t in stored(turn) or s in naming.statements([t]) for t in stored(self.region))
+
     def _item(self, name: str, item: ast.expr) -> str:
         """Keeps what one turn puts into a list or an array that is filled turn by turn. Python's number of it is made afterwards."""
         assert self.items is not None
         self.items.append(name)
         match item:
-            case ast.Call(func=ast.Name(id="float"), args=[inner]) if self.home.arrays != "numpy":
+            case _ if self.home.arrays == "numpy":
+                pass
+            case ast.Call(func=ast.Name(id="float"), args=[inner]):
                 item = inner
-            case ast.Call(func=ast.Attribute(value=inner, attr="item"), args=[]) if self.home.arrays != "numpy":
+            case ast.Call(func=ast.Attribute(value=inner, attr="item"), args=[]):
                 item = inner
-            case ast.Call(func=ast.Name(id="int"), args=[inner]) if self.home.arrays != "numpy":
+            case ast.Call(func=ast.Name(id="int"), args=[inner]):
                 item = whole(inner)
         return f"item_{len(self.items)}_of_{name} = {self.text(item)}"
 

@@ -421,4 +421,26 @@ for w, a, b in grid:
     u = 0.5 * u + s2
     found.append((w * a, risks))
     states.append((s2, u))
+=== arrays that turns make, store into and give to a list, or a dict
+X = rng.normal(size=(20, 6)); y = X[:, 0] - X[:, 2]; seen = []
+---
+path = {}
+for lam in [9.0, 3.0, 1.0]:
+    beta = np.zeros(6)
+    for sweep in range(4):
+        for j in range(6):
+            r = X[:, j] @ (y - X @ beta + X[:, j] * beta[j])
+            beta[j] = np.sign(r) * max(abs(r) - lam, 0.0) / (X[:, j] @ X[:, j])
+    seen.append(beta)
+    path[lam] = 2 * beta
+=== the last elements of a list that each turn makes, and of one that stays
+theta0 = rng.uniform(0, 6, 9)
+---
+order = {}
+for K in (0.3, 0.8, 1.5):
+    theta, rs = theta0.copy(), []
+    for n in range(30):
+        theta = theta + 0.1 * K * np.sin(np.roll(theta, 1) - theta)
+        rs.append(np.abs(np.exp(1j * theta).mean()))
+    order[K] = np.mean(rs[-10:]) + max(rs[5:9]) - sum(rs[::7])
 """)

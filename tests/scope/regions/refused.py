@@ -278,6 +278,19 @@ u = rng.normal(size=10); v = u; s = 0.0
 for k in range(5):
     v = halved(u)
     v[0] = 1.0
+=== a list that takes the array of before under its other name -> effect @ 2
+x0 = rng.normal(size=5); hist = []; x = x0
+---
+for k in range(9):
+    hist.append(x)
+    x = np.sin(x) + 0.1 * x
+=== a list that takes arrays of another list -> effect @ 3
+mean = np.zeros(4)
+---
+for k in range(9):
+    pop = [mean + 0.1 * j for j in range(6)]
+    elite = [pop[i] for i in np.argsort([(p ** 2).sum() for p in pop])[:2]]
+    mean = np.mean(elite, axis=0)
 === a function that keeps an array that is stored into -> object @ 2
 def reader(u):
     def f(i): return u[i - 1] * 0.5

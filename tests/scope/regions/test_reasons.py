@@ -162,7 +162,7 @@ def test_differences_are_said_to_grow_where_they_are_seen_to(monkeypatch) -> Non
 def test_a_list_that_gets_the_same_array_each_time_is_named_with_it(monkeypatch) -> None:
     cell = "for k in range(9):\n    u[1:-1] += 0.1 * (u[2:] - u[:-2])\n    seen.append(u)\n"
     (region,) = found("u = rng.random(8); seen = []", cell, monkeypatch)
-    assert region.reason == "line 3: `seen` gets `u` itself, or a view of it, and that is stored into"
+    assert region.reason == "line 3: `seen` gets `u`, or a view of it, and that is stored into"
 
 
 def test_what_takes_longer_to_compile_than_to_run_is_left_in_the_middle(monkeypatch) -> None:
