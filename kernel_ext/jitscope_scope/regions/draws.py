@@ -15,7 +15,8 @@ from types import ModuleType
 import numpy as np
 
 from ..source_code.parameters import arguments
-from . import naming
+from . import naming, words
+from .array_arguments import value_of
 from .functions import Definitions
 from .homes import is_number
 from .inlined_calls import with_effects
@@ -23,7 +24,6 @@ from .loop_starts import lengths_of
 from .parts import Renamed, numpy_in, placed_at
 from .stand_ins import StandIns, evaluates_again, stand_ins
 from .watching import GENERATORS, Visit, snapshot
-from .words import is_static
 
 
 MOST_BYTES = 1 << 26
@@ -80,7 +80,7 @@ def without_draws(body: naming.Statements, visit: Visit, definitions: Definition
     made = (f"{' = '.join(own)} = None",) if own else ()  # the statements bind these where they stay Python's
     gone = (f"del {', '.join(own)}",) if own else ()
     before, after = (*made, *drawn.before, *found.before), (*found.after, *drawn.after, *gone)
-    return replace(found, before=before, after=after, draws=drawn.draws, inlined=inlined)
+    return replace(found, before=before, after=after, draws=drawn.draws, inlined=inlined, sized=drawn.sized)
 
 
 def drawn_before(body: naming.Statements, visit: Visit) -> StandIns:
@@ -116,7 +116,9 @@ def drawn_before(body: naming.Statements, visit: Visit) -> StandIns:
     of = {text for text, _ in found.drawn.values()}
     kept = {t: s for t, s in visit.states.items() if t not in of}  # the loop leaves the generators alone
     seen = replace(visit, values={**visit.values, **rows}, live={**visit.live, **rows}, states=kept)
-    return StandIns((*straight, loop), seen, tuple(lines), (f"del {', '.join(rows)}",), draws=found.drawn)
+    return StandIns(
+        (*straight, loop), seen, tuple(lines), (f"del {', '.join(rows)}",), draws=found.drawn, sized=found.sized
+    )
 
 
 def drawn_by_values(body: naming.Statements, visit: Visit) -> ast.Call | None:
@@ -142,6 +144,8 @@ class _Draws:
         self.counts: dict[str, str] = {}
         """What loops count with, and what the loops of the draws alone count with."""
         self.own: list[str] = []
+        self.sized = False
+        """Whether a size is written that an array of the loop's own was seen to have."""
 
     def any(self, node: ast.AST) -> bool:
         return any(draws(n, self.visit) for n in ast.walk(node))
@@ -208,6 +212,12 @@ class _Draws:
             return self._row(node, around)
         later: Sequence[ast.AST] = ()
         match node:
+            case ast.Call(
+                func=ast.Name(id="sum" | "list" | "tuple" | "max" | "min"), args=[ast.GeneratorExp() as part]
+            ):
+                node.args = [placed_at(ast.ListComp(part.elt, part.generators), part)]
+            case ast.ListComp(generators=[ast.comprehension(target=ast.Name(id=turn), iter=source, ifs=[])]):
+                return self._comprehension(node, turn, source, around)
             case ast.IfExp(body=a, orelse=b):
                 later = (a, b)
             case ast.BoolOp(values=[_, *rest]) | ast.Compare(comparators=[_, *rest]):
@@ -227,6 +237,24 @@ class _Draws:
                         v.value = self.expression(v.value, around)
         return node
 
+    def _comprehension(
+        self, node: ast.ListComp, turn: str, source: ast.expr, around: list[tuple[str, str]]
+    ) -> ast.expr:
+        """A list for each element of which numbers are drawn: a loop of its own."""
+        match source:
+            case ast.Call(func=ast.Name(id="range"), args=[_], keywords=[]) if self._known(source):
+                size = f"len({ast.unparse(source)})"
+            case _:
+                raise _NotBefore(node)
+        if naming.loaded([source]) & self.counts.keys() or turn in self.counts:
+            raise _NotBefore(node)
+        self.counts[turn] = mine = f"count_{len(self.lines) + 1}_of_draws"
+        self.own.append(mine)
+        self.lines.append(f"{'    ' * len(around)}for {mine} in {ast.unparse(source)}:")
+        node.elt = self.expression(node.elt, [*around, (turn, size)])
+        del self.counts[turn]
+        return node
+
     def _row(self, call: ast.expr, around: list[tuple[str, str]]) -> ast.expr:
         assert isinstance(call, ast.Call)
         given = arguments(call)
@@ -238,22 +266,26 @@ class _Draws:
         self.drawn[name] = ast.unparse(drawn), call.lineno
         sizes = ", ".join(size for _, size in around)
         self.rows[name] = f".reshape({sizes}, *{{}}.shape({name})[1:])" if len(around) > 1 else ""
-        self.lines.append(
-            f"{'    ' * len(around)}{name}.append({ast.unparse(Renamed(self.counts).visit(copy.deepcopy(call)))})"
-        )
+        drawn = Renamed(self.counts).visit(_Sizes(self).visit(copy.deepcopy(call)))
+        self.lines.append(f"{'    ' * len(around)}{name}.append({ast.unparse(drawn)})")
         return placed_at(ast.parse(f"{name}[{', '.join(turn for turn, _ in around)}]", mode="eval").body, call)
 
     def _known(self, node: ast.expr) -> bool:
         """Whether an expression says the same before the loop as in each of its turns."""
         if isinstance(node, (ast.Name, ast.Attribute)) and naming.root_of(node) not in self.counts:
             return self._keeps_size(node) or self._stays(node)
-        if isinstance(node, ast.Call) and not (self._keeps_size(node) or evaluates_again(node)):
+        if isinstance(node, ast.Call) and not (self._keeps_size(node) or self._gives_the_same(node)):
             return False
         if isinstance(node, (ast.Lambda, ast.ListComp, ast.GeneratorExp, ast.NamedExpr)):
             return False
         parts = [n.value if isinstance(n, ast.keyword) else n for n in ast.iter_child_nodes(node)]
         inside = [n for n in parts if isinstance(n, ast.expr)][isinstance(node, ast.Call) :]
         return self._keeps_size(node) or all(map(self._known, inside))
+
+    def _gives_the_same(self, call: ast.Call) -> bool:
+        """Whether a call gives the same again for the same arguments."""
+        function = value_of(call.func, self.visit.values)
+        return evaluates_again(call) or (callable(function) and words.counterpart(function) is not None)
 
     def _stays(self, node: ast.Name | ast.Attribute) -> bool:
         """Whether a name, or a place in an object or a module, was seen to be the same in the end as when the loop began."""
@@ -266,7 +298,11 @@ class _Draws:
         if isinstance(node, ast.Attribute):
             before, after = visit.places.get(text), visit.places_after.get(text)
             return before is not None and after is not None and before.value is after.value
-        return is_number(value) or is_static(value) or (type(value) is list and visit.after.get(root, value) == value)
+        return (
+            is_number(value)
+            or words.is_static(value)
+            or (type(value) is list and visit.after.get(root, value) == value)
+        )
 
     def _keeps_size(self, node: ast.AST) -> bool:
         """Whether this asks an array for its size, which stays as it is where it is stored into, or bound anew to one as large."""
@@ -276,6 +312,22 @@ class _Draws:
                 | ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=name)])
             ):
                 before, after = self.visit.values.get(name), self.visit.after.get(name)
+                if name in self.bound and name not in self.visit.values:
+                    return isinstance(after, np.ndarray)  # in a compiled loop it has one size
                 as_large = name not in self.bound or np.shape(before) == np.shape(after)  # type: ignore[arg-type]
                 return isinstance(before, np.ndarray) and as_large
         return False
+
+
+class _Sizes(ast.NodeTransformer):
+    """The sizes that arrays of a loop's own were seen to have, in the place of asking them."""
+
+    def __init__(self, draws: _Draws) -> None:
+        self.draws = draws
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        if not self.draws._keeps_size(node) or naming.loaded([node]) & self.draws.visit.values.keys():
+            return super().visit(node)
+        self.draws.sized = True
+        size = eval(ast.unparse(node), {"len": len}, {**self.draws.visit.after})
+        return placed_at(ast.parse(repr(size), mode="eval").body, node)

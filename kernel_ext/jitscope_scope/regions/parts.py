@@ -82,10 +82,14 @@ class EditText:
 
     def of_same_sizes(self, visit: Visit) -> EditText:
         """The edit that asks whether arrays are as large as they were where that matters."""
-        ours = free_name(OURS, visit, COMPILED)
-        given = sorted(self.sizes)
-        asked = f"{ours}.sizes({', '.join(given)}) == {sizes(*(visit.values[n] for n in given))!r}"
+        ours, given = free_name(OURS, visit, COMPILED), sorted(self.sizes)
+        asked = _of_sizes(ours, given, visit)
         return replace(self._with(ours, bool(given)), kinds=(*self.kinds, *([asked] if given else [])))
+
+    def where_sizes_are(self, given: Sequence[str], visit: Visit, body: Sequence[ast.stmt]) -> EditText:
+        """The edit with what stands before its call where these are as large as they were, else the statements as they are."""
+        ours = free_name(OURS, visit, COMPILED)
+        return self._with(ours, bool(given)).guarded([_of_sizes(ours, given, visit)] if given else [], body)
 
     def of_same_kinds(self, visit: Visit) -> EditText:
         """The edit that asks whether what is read is of the types that were seen."""
@@ -106,6 +110,10 @@ class EditText:
         if lines[0].startswith("if ") and lines[-len(other) :] == other and all(n.startswith("    ") for n in inside):
             return (f"if {' and '.join([*tests, lines[0][3:-1]])}:", *inside, *other)
         return (f"if {' and '.join(tests)}:", *(f"    {line}" for line in lines), *other)
+
+
+def _of_sizes(ours: str, names: Sequence[str], visit: Visit) -> str:
+    return f"{ours}.sizes({', '.join(names)}) == {sizes(*(visit.values[n] for n in names))!r}"
 
 
 def placed_at(new: _Node, old: ast.AST) -> _Node:

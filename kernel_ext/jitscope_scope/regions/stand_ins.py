@@ -42,6 +42,8 @@ class StandIns:
     """Names of parts, and the names of the tuples that they are of."""
     tests: tuple[str, ...] = ()
     """What has to be true before."""
+    sized: bool = False
+    """Whether what is read has to be as large as it was."""
 
     def whole(self, edit: EditText, body: naming.Statements) -> EditText:
         """The edit with what stands before and after it, and with the statements as they are where something is not as it was."""
@@ -54,6 +56,13 @@ class StandIns:
             draws=tuple(k for _, k in self.draws.values()),
             inlined=edit.inlined | self.inlined,
         )
+        if self.sized:
+            if edit.traced:
+                raise CannotCompile(
+                    body[0].lineno, "random", "an array of the loop's own says how many numbers are drawn"
+                )
+            given = [n for n in edit.reads if n in self.visit.values and n not in self.draws]
+            whole = whole.where_sizes_are(given, self.visit, body)
         return whole.guarded(self.tests, body)
 
     def of_calls(self, reason: CannotCompile, definitions: Definitions) -> CannotCompile:

@@ -181,4 +181,22 @@ s = 0.5; x = rng.normal(size=9)
 ---
 for k in range(5):
     s = step(s, x) + 0.1
+=== draws as many as the turn's own array has places
+V = (rng.random((20, 6)) < 0.4).astype(float); W = 0.1 * rng.normal(size=(6, 4)); told = []
+---
+for epoch in range(12):
+    p = 1 / (1 + np.exp(-V @ W))
+    h = (rng.random(p.shape) < p).astype(float) + rng.normal(0, np.sqrt(W.size), len(p))[:, None]
+    W += 0.1 * V.T @ (h - p) / len(V)
+    told.append(p.mean())
+=== draws in comprehensions and sums, the best of them picked from a list
+target = rng.normal(size=5); mean = np.zeros(5); sigma = np.ones(5); best = []
+---
+for turn in range(12):
+    pop = [mean + sigma * rng.normal(size=5) for _ in range(8)]
+    scores = [((p - target) ** 2).sum() + 0.1 * turn for p in pop]
+    elite = [0.9 * pop[i] + 0.1 * mean for i in np.argsort(scores)[:3]]
+    mean = np.mean(elite, axis=0) + 0.01 * (sum(rng.random() for _ in range(6)) - 3)
+    sigma = 0.9 * sigma + 0.1 * np.std(elite, axis=0)
+    best.append(min(scores))
 """)
