@@ -198,9 +198,21 @@ def loop_targets(body: Statements, wanted: Callable[[ast.For], bool] = lambda lo
 
 def computed_indices(body: Statements) -> list[int]:
     """The lines in which an index is computed from values, and is not the count of a loop."""
-    changing = bound(body) - loop_targets(body, goes_over_range)
+    changing = bound(body) - _loop_counts(body)
     indices = all_of(ast.Subscript, body)
     return sorted({n.lineno for n in indices if any(_is_computed(part, changing) for part in parts_of(n.slice))})
+
+
+def _loop_counts(body: Statements) -> set[str]:
+    """What loops count with: over `range`, backwards as well, and in `enumerate`."""
+    found = loop_targets(body, goes_over_range)
+    for loop in all_of(ast.For, body):
+        match loop.target, loop.iter:
+            case ast.Tuple(elts=[ast.Name(id=count), *_]), ast.Call(func=ast.Name(id="enumerate")):
+                found.add(count)
+            case ast.Name(id=count), ast.Call(func=ast.Name(id="reversed"), args=[ast.Call(func=ast.Name(id="range"))]):
+                found.add(count)
+    return found
 
 
 def goes_over_range(loop: ast.For) -> bool:

@@ -15,6 +15,7 @@ from jitscope_scope.regions.naming import computed_indices
         ("for i in range(9):\n    a[i] = a[i - 1] + 1", []),
         ("for t in range(9):\n    s = P[s, draws[t]]\n    visits[s] += 1", [2, 3]),
         ("for t in range(9):\n    a[a > 0] = 0\n    b[1:-1] = 1\n    c[0] = 1", []),
+        ("for k, v in enumerate(x):\n    a[k] = v\nfor i in reversed(range(9)):\n    a[i] = b[i]", []),
         ("while e > 1:\n    k += 1\n    e = d[k]", [3]),
     ],
 )
