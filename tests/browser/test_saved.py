@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 from playwright.sync_api import Page, expect
 
-from jitscope_widgets import html
+from jitscope_widgets import html, page as saved_page
 from jitscope_widgets.columns import compact
 from jitscope_widgets.envelope import pack, pack_compilation
 from tests.browser.audit import assert_readable
@@ -153,3 +153,14 @@ def test_a_picture_that_an_earlier_version_saved_stays(bare: Bare) -> None:
     bare.page.evaluate("text => { window.here.innerHTML = text }", empty)
     bare.page.evaluate("() => jitscopeView.enliven(window.here)")
     expect(bare.page.locator("#here")).to_contain_text("came without its view: an earlier version saved it")
+
+
+@pytest.mark.parametrize(
+    ("width", "least", "most"), [(400, 380, 400), (1280, 1240, 1280), (1920, 1300, 1340), (3840, 2400, 2600)]
+)
+def test_a_saved_page_is_as_wide_as_can_be_read(page: Page, width: int, least: int, most: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    page.set_content(saved_page(made.layer_cell(), "layer"))
+    box = page.locator("main").bounding_box()
+    assert box is not None and least <= box["width"] <= most
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= width

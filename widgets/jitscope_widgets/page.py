@@ -70,7 +70,7 @@ def _style() -> str:
     return (
         f":root{{color-scheme:light dark}}body{{margin:0;background:{light['bg']};color:{light['fg']};"
         "font:13px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif}"
-        "main{max-width:1280px;margin:0 auto;padding:12px 20px 40px}h1{font-size:16px;font-weight:600;margin:8px 6px;"
+        "main{max-width:max(1280px,min(66vw,2560px));margin:0 auto;padding:12px 20px 40px}h1{font-size:16px;font-weight:600;margin:8px 6px;"
         "overflow-wrap:anywhere;display:-webkit-box;-webkit-box-orient:vertical;-webkit-line-clamp:2;overflow:hidden}"
         f"@media(prefers-color-scheme:dark){{body{{background:{dark['bg']};color:{dark['fg']}}}}}"
     )

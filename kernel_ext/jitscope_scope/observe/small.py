@@ -64,7 +64,13 @@ def dearest(small: Sequence[Small]) -> str:
 
 
 def _at(site: Position | None, before: str) -> str:
-    return f"{before}{place(site)} ({cut(site.text.strip(), 60)})" if site is not None else ""
+    return f"{before}{place(site)} ({cut(_first_line(site.text), 60)})" if site is not None else ""
+
+
+def _first_line(text: str) -> str:
+    """Code of a line, with an ellipsis where a bracket of it is closed in a later one."""
+    still_open = sum(text.count(one) for one in "([{") - sum(text.count(one) for one in ")]}")
+    return f"{text.strip()}{'…' * (still_open > 0)}"
 
 
 def _spent(those: Sequence[Small]) -> float:

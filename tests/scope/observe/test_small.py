@@ -18,11 +18,11 @@ def made(name: str, seconds: float, line: int) -> Small:
 
 def test_the_sentence_and_the_table_name_the_same_cell(monkeypatch: pytest.MonkeyPatch) -> None:
     """A cell that ran again has a new number, and one alone."""
-    linecache.cache["cell_7.py"] = (1, None, ["y = x < 3\n"] * 9, "cell_7.py")
+    linecache.cache["cell_7.py"] = (1, None, [*["y = x < 3\n"] * 7, "y = add(\n", "    1)\n"], "cell_7.py")
     monkeypatch.setattr(source, "cell_names", [lambda file: "In [30]" if file.endswith("cell_7.py") else None])
     document = small_document([made("less", 1.25, 7), made("add", 0.75, 8), made("mul", 0.1, 9)])
     assert {one["cell"] for one in document["operations"]} == {"In [30]"}
     assert document["sentence"] == (
         "jitscope compiled 3 small programs for operations outside jit, in 2.1 s: operation less took 1.25 s in line 7 of In [30] "
-        "(y = x < 3); add took 750 ms in line 8 of In [30] (y = x < 3)."
+        "(y = x < 3); add took 750 ms in line 8 of In [30] (y = add(…)."
     )
