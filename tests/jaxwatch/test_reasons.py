@@ -303,6 +303,13 @@ def test_another_model_of_a_class_is_nothing_to_pad(rows):
     )
 
 
+def test_what_a_library_bundles_is_not_told_beside_what_moved_out_of_it(rows):
+    eqx = pytest.importorskip("equinox")
+    run = eqx.filter_jit(lambda v, rate: v * rate)
+    run(x, 2.0), run(x, jnp.float32(2))
+    assert rows()[-1].because == "recompiled because rate changed: 2.0 → f32[]"
+
+
 def test_a_model_of_other_widths_is_another_model(rows):
     nnx = pytest.importorskip("flax.nnx")
 

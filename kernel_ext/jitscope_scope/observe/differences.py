@@ -274,6 +274,8 @@ def _arguments(old: Signature, new: Signature) -> list[Difference]:
     if inside:  # they say what the structure, and what a library made of the arguments, do not
         found = [one for one in found if one.part != "tree structure" or one.before != one.after]
         return moved + found + inside
+    if moved:  # what a library bundled has no text of its own, and changed with these
+        names |= {static.name for side in (old, new) for static in side.statics if not static.text}
     return moved + found + _statics(old, new, names)
 
 
