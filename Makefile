@@ -39,7 +39,7 @@ export npm_config_update_notifier := false
 export PYTHONDONTWRITEBYTECODE :=
 
 .DELETE_ON_ERROR:
-.PHONY: help demo lab docs t answers some-answers test test-all test-jax test-versions test-targets test-install lint types test-python test-front chromium test-browser front wheel release oaks bench bench-peers format node clean distclean
+.PHONY: help demo lab docs t answers some-answers environments test test-all test-jax test-versions test-targets test-install lint types test-python test-front chromium test-browser front wheel release oaks bench bench-peers format node clean distclean
 
 help:
 	@echo 'make demo     run $(TOUR) and leave build/tour.html, to be looked at without a kernel or network'
@@ -75,16 +75,14 @@ docs: $(INSTALLED) front
 
 # --- for developers ---------------------------------------------------------------------------------------------------
 
-# The quick ones first; what leaves a core idle for a while runs beside another.
+# The quick ones first; what leaves a core idle for a while, or waits for a package index, runs beside another.
 BESIDE := --no-print-directory -j3 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 test:
 	@$(MAKE) chromium
 	@$(MAKE) lint
-	-@$(MAKE) --no-print-directory .venv-watch/.installed
-	@$(MAKE) $(BESIDE) types test-front $$(test ! -e .venv-watch/.installed || echo some-answers)
+	@$(MAKE) $(BESIDE) some-answers environments types test-front
 	@$(MAKE) test-python
 	@$(MAKE) test-browser
-	-@$(MAKE) --no-print-directory .venv-targets-$(TARGETS)/.installed
 	@beside=$$(for each in test-jax:watch test-targets:targets-$(TARGETS); do \
 	  test ! -e .venv-$${each#*:}/.installed || echo "$${each%:*}"; done); test -z "$$beside" || $(MAKE) $(BESIDE) $$beside
 
@@ -118,8 +116,14 @@ answers: .venv-watch/.installed
 	.venv-watch/bin/python -m tests.oracle.record $(PART)
 
 # What cannot be asked is left out of the comparison, which says so.
-some-answers: .venv-watch/.installed
-	-.venv-watch/bin/python -m tests.oracle.record --part
+some-answers: $(INSTALLED)
+	-@$(MAKE) --no-print-directory .venv-watch/.installed
+	-test ! -e .venv-watch/.installed || .venv-watch/bin/python -m tests.oracle.record --part
+
+# Those of tests that come later. What cannot be installed is told by the tests that need it, or left out.
+environments: $(INSTALLED)
+	-@$(MAKE) --no-print-directory .venv-libraries/.installed
+	-@$(MAKE) --no-print-directory .venv-targets-$(TARGETS)/.installed
 
 test-python: $(INSTALLED) front
 	-@$(MAKE) --no-print-directory .venv-libraries/.installed
