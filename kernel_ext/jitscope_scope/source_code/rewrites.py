@@ -436,6 +436,8 @@ def _masked(found: _Indexed, mask: str, sure: bool) -> Rewrite:
             pass
         case ast.Call(func=ast.Attribute(value=ast.Name(id="jnp"), attr=name), args=[_], keywords=[]) as whole, _:
             pass
+        case ast.Call(func=ast.Name(id="len")) as whole, _:
+            return Rewrite(whole, f"jnp.sum({mask})", sure=False)
         case _:
             return Rewrite(node, f"jnp.where({mask}, {array}, 0)", sure=False, differs=_ZEROS)
     if name in _NEUTRAL:
@@ -493,11 +495,36 @@ def _is_number(node: ast.expr) -> bool:
 
 def _mask(path: list[ast.AST]) -> Rewrite | None:
     found = _indexed(path)
-    if found is None or _is_at(found[0].value):
-        return None  # a mask is a valid index of an update
-    node = found[0]
+    if found is None:
+        return None
+    node, mask = found[0], _braced(found[0].slice)
+    if isinstance(node.value, ast.Attribute) and _is_at(node.value):
+        values = getattr(found[2], "args", None)
+        made = _updated(found, mask) if values and _is_one_value(values[0]) else None
+        return made._replace(of_one_rank=(node.slice, node.value.value)) if made else None
     sure = _compares(node.slice, node.value)
-    return _masked(found, _braced(node.slice), sure)._replace(of_one_rank=None if sure else (node.slice, node.value))
+    return _masked(found, mask, sure)._replace(of_one_rank=None if sure else (node.slice, node.value))
+
+
+def _is_one_value(node: ast.expr) -> bool:
+    """Whether an expression is a number by its text."""
+    match node:
+        case ast.UnaryOp(operand=operand):
+            return _is_one_value(operand)
+        case ast.Attribute(attr="nan" | "inf") | ast.Constant():
+            return True
+    return False
+
+
+def _masked_assignment(path: list[ast.AST]) -> Rewrite | None:
+    """x[mask] = 0 as x = jnp.where(mask, 0, x), which a trace takes."""
+    match next((node for node in path if isinstance(node, ast.stmt)), None):
+        case ast.Assign(targets=[ast.Subscript(value=ast.Name() as array, slice=mask)], value=value) as node if (
+            _is_one_value(value)
+        ):
+            text = f"{array.id} = jnp.where({condition(mask)}, {ast.unparse(value)}, {array.id})"
+            return Rewrite(node, text, sure=False, of_one_rank=(mask, array))
+    return None
 
 
 def _compares(mask: ast.expr, array: ast.expr) -> bool:
@@ -548,4 +575,5 @@ _REWRITES: dict[str, Callable[[list[ast.AST]], Rewrite | None]] = {
     "slice": _slice,
     "mask": _mask,
     "assignment": _assignment,
+    "masked assignment": _masked_assignment,
 }

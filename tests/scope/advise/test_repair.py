@@ -129,6 +129,15 @@ KINDS = {
         "f(jnp.ones(3))\n",
         "n, s = lax.cond(~(v < 0), when_true, when_false, n, s)\n    return s, n",
     ),
+    "a mask's number": ("@jax.jit\ndef f(x):\n    return len(x[x > 1]) + 1\nassert f(jnp.arange(4)) == 3\n", "return jnp.sum(x > 1) + 1"),
+    "a mask of an update, at": (
+        "@jax.jit\ndef f(x):\n    return x.at[jnp.isnan(x)].set(-2.0)\nassert f(jnp.array([1.0, jnp.nan])).tolist() == [1, -2]\n",
+        "return jnp.where(jnp.isnan(x), -2.0, x)",
+    ),
+    "a mask of an assignment": (
+        "@jax.jit\ndef f(x):\n    y = 2 * x\n    y[x > 1] = -1\n    return y\nassert f(jnp.arange(3)).tolist() == [0, 2, -1]\n",
+        "    y = jnp.where(x > 1, -1, y)\n",
+    ),
     "a static end": ("@jax.jit\ndef f(x, k):\n    return x[-k:]\nf(jnp.ones(4), 2)\n", "static_argnames=\"k\""),
     "a static end of an update": ("@jax.jit\ndef f(x, k):\n    return x.at[:k].set(0)\nf(jnp.ones(4), 2)\n", "static_argnames=\"k\""),
     "a mask of an update": ("@jax.jit\ndef f(x, k):\n    return x.at[:k].set(0)\nf(jnp.ones(4), 2)\n", "jnp.where(jnp.arange(x.shape[0]) < k, 0, x)"),
@@ -170,6 +179,13 @@ def test_each_kind_is_offered_and_runs(name: str) -> None:
         assert run(one)[1] is None, one
     again = run(text)[1]  # the user's functions are what they were
     assert type(again) is type(error)
+
+
+@pytest.mark.parametrize("line", ["x = x.at[x > 0].set(v)", "x[x[:, 0] > 0] = 7"])
+def test_masks_of_rows_and_values_that_are_counted_are_not_rewritten(line: str) -> None:
+    assert (
+        fixes_of(run(f"@jax.jit\ndef f(x, v):\n    {line}\n    return x\nf(jnp.ones((2, 3)), jnp.ones(6))\n")[1]) == []
+    )
 
 
 def test_what_fails_is_not_offered() -> None:

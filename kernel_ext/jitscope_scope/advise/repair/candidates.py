@@ -33,7 +33,7 @@ _NUMBER, _TRUTH = "Keep it an array.", "Compute the truth of the elements."
 _KINDS = {
     "branch-on-tracer": ("bool",), "logical-op-on-tracer": ("bool",), "loop-on-tracer": ("bool",), "flag-arg-traced": ("bool",),
     "host-call-on-tracer": ("array", "number", "index"), "traced-slice-bound": ("slice",), "data-dependent-shape": ("mask",),
-    "item-assignment": ("assignment",),
+    "item-assignment": ("assignment", "masked assignment"),
 }  # fmt: skip
 
 
@@ -103,6 +103,8 @@ def _words(asked: str, text: str) -> str:
         return "Choose elements with jnp.where: both values are computed."
     if asked == "bool" and text.startswith(("jnp.maximum(", "jnp.minimum(", "jnp.sort(")):
         return "Call the function of jnp in place of Python's: it can be traced."
+    if asked == "mask" and text.startswith("jnp.sum("):
+        return "Count where the mask is true."
     if text.startswith("lax.switch("):
         return "Let lax.switch choose the function: all of them are compiled, and one runs."
     return {
