@@ -23,6 +23,8 @@ ADVICE = {
         "To make State a tree, write @jax.tree_util.register_dataclass above @dataclass.",
     ),
     "a set, which has no hash": ("jax.jit(lambda s: 1.0)({1, 2})", ""),
+    "a write to a view": ("x = jnp.ones(3)\nrows = np.asarray(x).reshape(3, 1)\nrows += 1", "Make `rows` a copy"),
+    "a write to a view without a name": ("x = jnp.ones(3)\nnp.asarray(x)[0] = 1", "Write `x = x.at[index].set(value)`"),
     "any() of a condition": (
         "jax.jit(lambda x: 1.0 if any(v > 0 for v in x) else 0.0)(jnp.ones(2))",
         "Write `jnp.where(jnp.any(jnp.array([v > 0 for v in x])), 1.0, 0.0)`.",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import gc
 from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
 import numpy as np
 
+from jitscope.backend.array import Array
 from jitscope.core.source import Position
 from jitscope.xla.runtime import xc
 
@@ -30,7 +32,7 @@ def written_to(error: BaseException, frame: FrameType, where: Position, names: N
             if (
                 target.args
                 and names.dotted(target.func) in _VIEWS
-                and isinstance(value_in(frame, target.args[0]), xc.ArrayImpl)
+                and isinstance(value_in(frame, target.args[0]), xc.ArrayImpl | Array)
             ):
                 text = ast.unparse(target.args[0])
                 message = f"`{ast.unparse(target)}` is a NumPy view of an array that cannot be changed: its memory is read-only."
@@ -89,7 +91,10 @@ def _root(node: ast.expr) -> ast.expr:
 def _looks_into_an_array(value: Any) -> bool:
     while type(value) is np.ndarray and not value.flags.writeable:
         value = value.base
-    return isinstance(value, memoryview) and isinstance(value.obj, xc.ArrayImpl)
+    if not isinstance(value, memoryview):
+        return False
+    holders = (value.obj, *gc.get_referents(value.obj))  # of what has `__buffer__` in Python a wrapper is the owner
+    return any(isinstance(one, xc.ArrayImpl | Array) for one in holders)
 
 
 _VIEWS = ("numpy.asarray", "numpy.asanyarray")
