@@ -44,7 +44,7 @@ from jitscope_widgets.documents.annotations import (
 from jitscope_widgets.instrument_documents import with_instrument
 from jitscope_widgets.words import reason
 
-from . import automagic, below, jax_cells, output, tracebacks
+from . import automagic, below, jax_cells, output, reloaded, tracebacks
 from .cell import TextStep, TreeStep, execute
 from .cell_messages import innermost, why_nothing
 from .cell_places import CellPlaces
@@ -144,7 +144,8 @@ class Session:
         self._undo.append(subscribe(shell.ast_transformers, self._after_imports))
         self._undo.append(jax_cells.begin(self._jax))
         self.magics.observe(lambda _change: self._jax.look(), "watch")
-        for event, callback in (("pre_run_cell", self._before_cell), ("post_run_cell", self._after_cell)):
+        before, after = (reloaded.read, self._before_cell), (reloaded.read, self._after_cell)
+        for event, callback in (*(("pre_run_cell", one) for one in before), *(("post_run_cell", one) for one in after)):
             shell.events.register(event, callback)
             self._undo.append(lambda event=event, callback=callback: shell.events.unregister(event, callback))
         self._undo.append(self._placing.begin())

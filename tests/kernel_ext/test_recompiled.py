@@ -46,6 +46,23 @@ def test_a_helper_of_a_module_that_was_loaded_again_is_told_with_its_file(shell,
     assert float(shell.cell("fast.clear_cache()\nfast(jnp.ones(3))").result) == 93
 
 
+@pytest.mark.parametrize("again", [True, False])
+def test_lines_of_a_module_are_those_that_run(shell, tmp_path, monkeypatch, again: bool) -> None:
+    """Of the edited file once the module was loaded again, before that those that the program was made of."""
+    text = "import jitscope as jx\n@jx.jit\ndef loss(x):\n    return x * {}\n"
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    monkeypatch.delitem(sys.modules, "a_loss", raising=False)
+    (tmp_path / "a_loss.py").write_text(text.format(2))
+    shell.cell("import a_loss, importlib\na_loss.loss(jnp.ones(3))")
+    shell.cell("%%jit\na_loss.loss(jnp.ones(4))")
+    (tmp_path / "a_loss.py").write_text("# one line more\n" + text.format(31))
+    shell.cell("importlib.reload(a_loss)" if again else "")
+    (program,) = shell.cell("%%jit\na_loss.loss(jnp.ones(5))").document["compilations"]
+    lines = [one["text"].strip() for node in program["graph"]["nodes"] for one in node["positions"]]
+    assert set(lines) == {"return x * 31" if again else "return x * 2"}
+
+
 def test_a_number_that_is_another_one_now_is_told_below_the_cell_that_calls_what_keeps_it(shell) -> None:
     shell.cell("%%jit --quiet\nSCALE = 2.0\ndef scaled(x):\n    return x * SCALE\nscaled(jnp.ones(3));")
     assert shell.cell("SCALE = 7.0").stderr == ""
