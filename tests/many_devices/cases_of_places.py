@@ -100,6 +100,13 @@ def places_of_committed_arrays(o: Any) -> Any:
         jx.jit(lambda q: q + 1, out_shardings=o.S.SingleDeviceSharding(third))(o.n),
     ]
     found += [lax.scan(lambda c, r: (c + r, r), jnp.zeros(4), a), a @ a.T, jnp.where(a > 1, a, 0.0)]
+    found += [
+        lax.full_like(a, 1),
+        lax.full_like(a, 2.0, shape=()),
+        lax.full_like(jnp.asarray(o.n), 1),
+        jnp.zeros_like(a, shape=3),
+    ]
+    found += [jnp.ones_like(o.put("x"), shape=(3,)), jnp.full_like(a, 2, shape=(2, 2), dtype=int)]
     with jx.default_device(jx.devices()[2]):
         found += [jnp.ones(3), jx.jit(lambda q: q)(o.n)]
     x = o.put("x")

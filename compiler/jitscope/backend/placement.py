@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from .. import tree
+from ..core.annotations import Sharding
 from ..core.avals import aval_of
 from ..core.effects import no_effects
 from ..core.errors import ShardingTypeError
@@ -104,6 +105,14 @@ def moved(x: Any, device: Any) -> Any:
     if isinstance(known, Array):
         source = known.sharding if client.is_spread(known.buf) else known.place
     return device_put_p.bind(x, device=device, source=source)[0]
+
+
+def place_like(x: Any, shape: Sequence[int], dtype: Any) -> Sharding | None:
+    """Where an array of `shape` lies that is made like `x`: where that was put, if it can be there, too."""
+    if type(x) is not Array or one_device() or not x.committed or (dtype is None and x.aval.weak_type):
+        return None
+    fits = tuple(shape) == x.shape or x.sharding.is_fully_replicated
+    return x.sharding if fits and not sums_of(x.aval).unreduced else None
 
 
 def laid(out_sharding: Any, fun: Any, *args: Any, **kwargs: Any) -> Any:

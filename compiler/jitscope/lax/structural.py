@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backend.placement import laid, laying
+from ..backend.placement import laid, laying, place_like
 from ..core import dtypes
 from ..core.annotations import Array, ArrayLike, DTypeLike, PartitionSpec, Sharding, SupportsShape
 from ..core.avals import aval_of
@@ -171,11 +171,12 @@ def full_like(
     shape: Sequence[int] | None = None,
     sharding: Sharding | PartitionSpec | None = None,
 ) -> Array:
-    """Like `full`, with the shape and dtype of x by default."""
+    """Like `full`, with the shape and dtype of x by default, and where x was put."""
     if sharding is not None:
         return laid(sharding, full_like, x, fill_value, dtype, shape)
     aval = aval_of(x)
-    made = full(aval.shape if shape is None else shape, fill_value, aval.dtype if dtype is None else dtype)
+    sizes = aval.shape if shape is None else tuple(shape)
+    made = full(sizes, fill_value, aval.dtype if dtype is None else dtype, sharding=place_like(x, sizes, dtype))
     return linear.convert(made, aval.dtype, True) if dtype is None and aval.weak_type else made
 
 

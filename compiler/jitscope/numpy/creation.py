@@ -14,7 +14,7 @@ import numpy as np
 from .. import tree
 from ..backend.array import Array, array_from_numpy, one_device, to_array
 from ..backend.guarding import guard
-from ..backend.placement import by_device, laid
+from ..backend.placement import by_device, laid, place_like
 from ..backend.watching import look_at
 from ..core import config, dtypes
 from ..core.annotations import (
@@ -356,9 +356,8 @@ def full_like(
     like: Any = a
     aval = operand_and_aval("full_like", a)[1] if not hasattr(a, "shape") or hasattr(a, "aval") else like
     sizes = tuple(aval.shape) if shape is None else shape_of("full_like", shape)
-    if device is None and type(like) is Array and not one_device():
-        device = like.sharding if like.committed and sizes == like.shape and not sums_of(like.aval).unreduced else None
-    elif isinstance(like, Tracer) and like.aval.mark is not None and sizes == like.aval.shape:
+    device = place_like(like, sizes, dtype) if device is None else device
+    if isinstance(like, Tracer) and like.aval.mark is not None and sizes == like.aval.shape:
         made = full_like(like.aval.update(sharding=None), fill_value, dtype, device=device)
         return as_said(made, with_sums(like.aval, Sums(nothing, sums_of(like.aval).reduced)))  # no term of a sum
     if dtype is None and getattr(aval, "weak_type", False):
