@@ -168,6 +168,8 @@ def test_one_line_is_the_slowest_measured_or_estimated() -> None:
     own[1]["own"] |= {"low": 0.3, "high": 0.85}
     said = " ".join(text(document).split())
     assert f"It takes an estimated 80 % of the kernels' time ({by_kernels}; 30 % to 85 % in single calls)." in said
+    own[1]["own"] |= {"high": 0.4}
+    assert "30 % to 40 % in single calls, whose kernels were held up in turn)" in " ".join(text(document).split())
     own[1]["own"] |= {"low": 0.79, "high": 0.81}  # that is how measurements are
     assert "in single calls" not in text(document)
     own[0]["own"] = {"least": 0.75, "most": 0.75}

@@ -121,6 +121,7 @@ def share(least: float, most: float) -> str:
 
 _APART = 0.05
 """What shares of single calls differ by before it is told of."""
+_NEAR = 0.005
 
 
 def in_calls(profile: Document, bounds: Document) -> str:
@@ -129,9 +130,13 @@ def in_calls(profile: Document, bounds: Document) -> str:
 
 
 def in_single_calls(bounds: Document) -> str:
-    """`26 % to 55 % in single calls`, "" where they hardly differ or one alone was recorded."""
+    """`26 % to 55 % in single calls`, "" where they hardly differ or one alone was recorded. Medians may lie outside, where calls were held
+    up in turn."""
     low, high = bounds.get("low", 0.0), bounds.get("high", 0.0)
-    return f"{share(low, high)} in single calls" if high - low >= _APART else ""
+    if high - low < _APART:
+        return ""
+    outside = not low - _NEAR <= middle(bounds) <= high + _NEAR
+    return f"{share(low, high)} in single calls{', whose kernels were held up in turn' if outside else ''}"
 
 
 def is_estimated(bounds: Document) -> bool:
