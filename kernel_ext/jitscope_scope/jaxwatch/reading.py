@@ -207,8 +207,13 @@ def _unmarked(operation: Any) -> Any:
 
 
 def _profiled(stop: Callable[..., bytes]) -> dict[str, Callable[..., Any]]:
-    """The ways to end a profile. All of them go by the one that gives its bytes."""
+    """The ways to end a profile. All of them go by the one that gives its bytes. What we record ourselves is read for times alone, and stays
+    as it is: leaving marks out of some programs takes seconds."""
     session = profiler.native().ProfilerSession
+
+    def stop_session(self: Any) -> bytes:
+        found, own = stop(self), sys._getframe(1).f_globals is vars(profiler)
+        return found if own or _local.marked else of_bytes(found)
 
     def stop_and_export(self: Any, folder: str) -> None:
         session.export(self, session.stop(self), folder)
@@ -217,7 +222,7 @@ def _profiled(stop: Callable[..., bytes]) -> dict[str, Callable[..., Any]]:
         return profiler.reader().ProfileData.from_serialized_xspace(session.stop(self))
 
     return {
-        "stop": _cleaned(stop, of_bytes),
+        "stop": functools.update_wrapper(stop_session, stop),
         "stop_and_export": stop_and_export,
         "stop_and_get_profile_data": stop_and_get_profile_data,
     }
