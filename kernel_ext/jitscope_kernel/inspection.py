@@ -367,7 +367,9 @@ class Inspection(DocumentView["CompilationDocument"]):
 
     def measure(self) -> Inspection:
         """Run the program again and again, on the arguments it was made for while they are there, and keep the median time."""
-        self.document = {**self._measured(), "instruments": self.document.get("instruments", {})}
+        with observe.ledger().looking():  # copies of arrays that are donated are none of the user's programs
+            measured = self._measured()
+        self.document = {**measured, "instruments": self.document.get("instruments", {})}
         timing = self.document["timing"]
         seconds = timing["steady"]["median"]["value"] if timing["steady"] is not None else None
         if seconds is not None and (said := self._called(seconds)):

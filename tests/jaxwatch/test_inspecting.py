@@ -10,6 +10,7 @@ import pytest
 
 import jitscope
 from jitscope_kernel import user_calls
+from jitscope_scope import observe
 from jitscope_scope.observe.comparing.sides import side_of
 from jitscope_scope.observe.memory import names_of
 from jitscope_widgets import validate
@@ -129,7 +130,9 @@ def test_steady_times_and_passes(watcher):
 def test_a_measured_program_leaves_donated_arguments(watcher):
     f = jax.jit(lambda s, v: s + v, donate_argnums=0)
     state = jnp.ones((3, 4))
-    jitscope.inspect(f)(state, x).measure()
+    seen, before = jitscope.inspect(f)(state, x), len(observe.ledger().small)
+    seen.measure()
+    assert len(observe.ledger().small) == before, "what copies them is none of the user's programs"
     assert not state.is_deleted() and float(state.sum()) == 12
 
 
