@@ -27,7 +27,7 @@ for n in (3, 4, 5):
 @pytest.mark.parametrize(
     ("call", "titles", "again", "types"),
     [
-        ("jx.grad(loss)(2.0, jnp.ones(n))", "forward pass of loss and backward pass of loss", 4, [["f32[3]", "f32[4]", "f32[5]"]]),
+        ("jx.grad(loss)(2.0, jnp.ones(n))", "forward pass and backward pass of loss", 4, [["f32[3]", "f32[4]", "f32[5]"]]),
         ("jx.vmap(loss)(jnp.ones(n), jnp.ones((n, 2)))", "vmap of loss", 2, [["f32[3]", "f32[4]", "f32[5]"], ["f32[3,2]", "f32[4,2]", "f32[5,2]"]]),
         ("total(jnp.ones(n))", "scan", 2, [["f32[3]", "f32[4]", "f32[5]"]]),
         ("total(jnp.ones(3) * n)", None, 0, []),

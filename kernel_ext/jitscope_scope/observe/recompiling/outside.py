@@ -48,7 +48,7 @@ def _card(kinds: dict[str, list[Row]]) -> RecompilationCard:
             sites.setdefault(row.call_site, []).append(row)
     dear = sorted(sites.items(), key=lambda item: -_seconds(item[1]))
     return {
-        "function": " and ".join(kinds),
+        "function": _named(list(kinds), first[0].function),
         "cause": "outside jit",
         "compilations": len(again),
         "retraces": 0,
@@ -61,6 +61,14 @@ def _card(kinds: dict[str, list[Row]]) -> RecompilationCard:
         "fix": fix_document(f"{_JIT if len(kinds) > 1 else _PAD}, and mask what was added."),
         "quiet": False,
     }
+
+
+def _named(titles: list[str], function: str) -> str:
+    """`forward pass and backward pass of f`."""
+    ending = f" of {function}"
+    if len(titles) > 1 and all(title.endswith(ending) for title in titles):
+        return " and ".join(title.removesuffix(ending) for title in titles) + ending
+    return " and ".join(titles)
 
 
 _PAD = "Pad sizes that differ by chance to a few of them"
