@@ -51,7 +51,9 @@ if TYPE_CHECKING:
     from .trace import Trace as Trace, Tracer as Tracer
 else:
 
-    def __getattr__(name: str) -> Any:
+    def _find(name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         return Any
+
+    globals().update(__getattr__=_find)  # a `def` of that name would be all names to type checkers

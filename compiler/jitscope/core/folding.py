@@ -60,6 +60,9 @@ def is_bug(error: BaseException, traceback: TracebackType | None) -> bool:
     while traceback is not None:
         codes.append(traceback.tb_frame.f_code)
         traceback = traceback.tb_next
-    while codes and codes[-1].co_name == "__getattr__":  # it answers who asked for a name that does not exist
+    while codes and codes[-1].co_name in (
+        "__getattr__",
+        "_find",
+    ):  # it answers who asked for a name that does not exist
         codes.pop()
     return bool(codes) and is_internal(codes[-1].co_filename)

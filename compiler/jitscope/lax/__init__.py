@@ -109,7 +109,7 @@ else:
         },
     )
 
-    def __getattr__(name: str) -> _Any:
+    def _find(name: str) -> _Any:
         if name.endswith("_p"):
             return _importlib.import_module(f"{__name__}.primitives").find(name)
         return _late(name)
@@ -117,4 +117,4 @@ else:
     def _names() -> list[str]:
         return sorted({*_known(), *_importlib.import_module(f"{__name__}.primitives").PRIMITIVES})
 
-    globals().update(__dir__=_names)
+    globals().update(__getattr__=_find, __dir__=_names)  # a `def` of that name would be all names to type checkers
