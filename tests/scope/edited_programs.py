@@ -44,6 +44,13 @@ def f(x, bias=None):
 out.append(f(jnp.ones(3)))
 out.append(f(jnp.ones(3), jnp.full(3, 2.0)))
 """),
+    "None that is left out, else an array by name": (True, """\
+@jax.jit
+def f(x, bias=None):
+    return x * UNIQUE if bias is None else x * UNIQUE + bias
+out.append(f(jnp.ones(3)))
+out.append(f(jnp.ones(3), bias=jnp.full(3, 2.0)))
+"""),
     "None that neither zeros nor ones stand for": (False, """\
 f = jax.jit(lambda x, p: jnp.exp(x) * UNIQUE if p is None else x**p)
 for p in (None, jnp.full(3, 2.0)):

@@ -63,7 +63,9 @@ def filled(group: Group) -> ProposedEdit | None:
     if not numpy or not all(texts.values()):
         return None
     none = group.cause == "none"
-    edits = [edit for site in sites for edit in _given(site, texts, parameters_of(full), none)]
+    tree = full.signature.tree if full.signature else ""
+    placed = [name for name in parameters_of(full) if f"{name!r}: " not in tree]
+    edits = [edit for site in sites for edit in _given(site, texts, parameters_of(full), placed, none)]
     if len(edits) < len(sites):
         return None
     what = ", ".join(missing)
@@ -86,8 +88,11 @@ def _constant(numpy: str, full: Row, path: str, value: int) -> str:
     return f"{numpy}.{('zeros', 'ones')[value]}({shape}, {numpy}.{_DTYPES[leaf.dtype]})"
 
 
-def _given(site: Site, texts: dict[str, str], parameters: Sequence[str], none: bool) -> Iterator[Edit]:
-    """The edits of one call; none where it does not tell where they belong. `none`: what is missing is there as None."""
+def _given(
+    site: Site, texts: dict[str, str], parameters: Sequence[str], placed: Sequence[str], none: bool
+) -> Iterator[Edit]:
+    """The edits of one call; none where it does not tell where they belong. `placed`: the parameters that the other calls give by position,
+    as this one then does where it can. `none`: what is missing is there as None."""
     code, call = site
     keys: dict[str, dict[str, str]] = {}
     for path, text in texts.items():
@@ -99,7 +104,8 @@ def _given(site: Site, texts: dict[str, str], parameters: Sequence[str], none: b
             yield Edit(code.span(argument), _in_place_of_none(code, argument, text))
         elif call.args or call.keywords:
             last = max(code.span(one) for one in (*call.args, *call.keywords))
-            yield Edit(last.after, f", {path}={text}")
+            is_next = not call.keywords and list(parameters[len(call.args) :][:1]) == [path] and path in placed
+            yield Edit(last.after, f", {text}" if is_next else f", {path}={text}")
     for root, more in keys.items():
         argument = argument_for(call, root, parameters)
         if argument is None:
