@@ -104,7 +104,7 @@ def occasional(row: Row) -> bool:
     """Whether a row is the second kind of arguments of a function, seen once each as far as is known, and from two lines: two programs
     are right, whether the function object is one or not. On another mesh each kind is. A flag has a program for True and one for False."""
     base = row.against
-    if row.number == 2 and row.differences and all(map(_of_a_flag, row.differences)):
+    if row.number in (0, 2) and row.differences and all(map(_of_a_flag, row.differences)):  # 0: its program was known
         return True
     parts = {one.part for one in row.differences} - {"function", "closure"}
     if not parts or not parts <= _KINDS or base is None or base.calls > 1:
