@@ -10,6 +10,7 @@ import jitscope.numpy as jnp
 from jitscope import lax
 from jitscope_scope import observe
 from jitscope_scope.observe.fusion import _listed, _unknown
+from jitscope_scope.observe.hlo import bytes_of
 from jitscope_widgets import validate
 
 
@@ -41,11 +42,12 @@ def test_shares_are_measured_with_the_steady_time(measured):
 
 
 def kernel(type_, paths, share=None, kind="fusion"):
-    return {"name": "k", "kind": kind, "type": type_, "paths": paths, "share": share}
+    return {"name": f"k{len(paths)}", "kind": kind, "type": type_, "paths": paths, "share": share}
 
 
 def unknown(kernels, runs=1):
-    return _unknown(kernels, lambda name: runs)
+    sizes = {one["name"]: bytes_of(one["type"]) for one in kernels}
+    return _unknown(kernels, lambda name: None if runs is None else runs * sizes[name])
 
 
 def test_kernels_without_origin_are_counted():

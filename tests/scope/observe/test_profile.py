@@ -363,7 +363,7 @@ def test_loops_and_what_is_inside():
         assert sum(kernel["total"] for kernel in inside) <= 1.2 * loop["total"]
     row = row_of(lstm.program, *lstm.arguments())
     whole = {**observe.compilation_document(row), "instruments": {"profile": document}}
-    assert len(pack(whole).text) < 100_000  # beside its still picture in a saved output
+    assert len(pack(whole).text) < 120_000  # beside its still picture in a saved output
 
 
 def test_the_work_of_kernels_adds_up_to_that_of_the_program():
