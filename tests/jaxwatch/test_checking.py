@@ -303,16 +303,19 @@ def test_a_run_sees_through_libraries(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("again", "fix"), [("f(a, b)", "Give the same arguments"), ("f(x=a)", "Write all calls one way")]
+    ("again", "id", "fix"),
+    [
+        ("f(a, b)", "recompile-pytree", "Pass an array that changes nothing in place of None for mask"),
+        ("f(x=a)", "recompile-call-form", "Write all calls one way"),
+    ],
 )
-def test_an_argument_more_is_no_other_way_to_write_a_call(again: str, fix: str, tmp_path: Path) -> None:
+def test_an_argument_more_is_no_other_way_to_write_a_call(again: str, id: str, fix: str, tmp_path: Path) -> None:
     file = tmp_path / "main.py"
     file.write_text(
         f"{JAX}@jax.jit\ndef f(x, mask=None):\n    return x if mask is None else x * mask\na, b = jnp.ones(2), jnp.zeros(2)\nf(a)\n{again}\n"
     )
     [told] = check(read(str(file)), run=True)
-    assert told.one.id == "recompile-call-form"
-    assert told.one.fix.text.startswith(fix)
+    assert (told.one.id, told.one.fix.text[: len(fix)]) == (id, fix)
 
 
 def test_nothing_is_left_when_the_program_has_ended(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ HEADER = "import functools\nimport jax\nimport jax.numpy as jnp\nimport numpy as
 WITHOUT_EDIT = {  # what is missing, and rows: only jitscope's own programs are compared on random arguments, and read by rows
     "a smaller last batch, row by row",
     "a key that is None, in one loop", "a key that is missing", "a key that is missing in a display", "None by name, else an array",
+    "None that is left out, else an array", "None that is left out, else an array by name",
 }  # fmt: skip
 OTHERWISE = {"a list, then a tuple", "donated in one place"}  # jax's programs are not compared for these
 _numbers = itertools.count(1)
