@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from jitscope.core.late import any_names
 
 
 if TYPE_CHECKING:
     from jitscope_widgets.documents.annotations import *
 else:
-
-    def _find(name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        return Any
-
-    globals().update(__getattr__=_find)  # a `def` of that name would be all names to type checkers
+    any_names(globals())

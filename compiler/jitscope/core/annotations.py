@@ -6,7 +6,9 @@ and editors read the types, Python gets names. Who needs a type itself, for `isi
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from .late import any_names
 
 
 if TYPE_CHECKING:
@@ -50,10 +52,4 @@ if TYPE_CHECKING:
     from .staging import JaxprTrace as JaxprTrace
     from .trace import Trace as Trace, Tracer as Tracer
 else:
-
-    def _find(name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        return Any
-
-    globals().update(__getattr__=_find)  # a `def` of that name would be all names to type checkers
+    any_names(globals())

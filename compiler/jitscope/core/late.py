@@ -38,6 +38,18 @@ def late(namespace: dict[str, Any], table: Mapping[str, str]) -> tuple[Callable[
     return __getattr__, names
 
 
+def any_names(namespace: dict[str, Any]) -> None:
+    """Give a module whose names annotations alone use a `__getattr__` that has them all. (Written there as a `def`, it would hide from type
+    checkers which names the module lacks.)"""
+
+    def find(name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(f"module {namespace['__name__']!r} has no attribute {name!r}")
+        return Any
+
+    namespace.update(__getattr__=find)
+
+
 def no_names(namespace: dict[str, Any], reason: str, missing: str) -> None:
     """Give a module that could not be filled a `__getattr__` that raises ModuleNotFoundError for each name, with the reason; `missing`
     is the module that was not found."""
