@@ -8,16 +8,16 @@ from typing import NamedTuple
 
 from jitscope.core import source, words
 
-from ...annotations import Fix, Position, RecompilationCard, RecompilationsDocument, RecompilationSite
+from ...annotations import Fix, Matrix, Position, RecompilationCard, RecompilationsDocument, RecompilationSite
 from ..differences import together
 from ..fixes import Edit, fix_document
 from ..ledger import Row
 from ..positions import CellOf, position_document
 from ..stacks import is_installed
 from ..timing import quantity
-from .groups import Group, another_model, groups, is_wanted, occasional
+from .groups import Group, another_model, groups, is_compiled, is_wanted, occasional
 from .matrix import matrix_document
-from .outside import outside_cards
+from .outside import outside_jit
 from .padded_shapes import without_settled
 from .remedies import Remedy, remedy, without_edit
 from .sizes import sizes_of
@@ -58,7 +58,7 @@ def recompilations_document(
     rows = list(rows)
     cards = stale_cards(rows) if stale else []
     cards += [card_document(group, editor) for group in groups(rows)]
-    cards += outside_cards(rows, 2 if stale else _OFTEN)
+    cards += [_card(*one) for one in outside_jit(rows, 2 if stale else _OFTEN)]
     return _document(title, cards)
 
 
@@ -91,27 +91,31 @@ def loud(rows: Iterable[Row]) -> list[Row]:
 
 def card_document(group: Group, editor: Editor | None = None) -> RecompilationCard:
     """One group as a document (see docs/documents.md)."""
+    return _card(group, group.title, because(group), matrix_document(group), _fix(group, editor))
+
+
+def _card(group: Group, function: str, because: str, matrix: Matrix, fix: Fix | None) -> RecompilationCard:
     sites, cell_of = group.sites(), group.rows[-1].cell_of
     return {
-        "function": group.title,
+        "function": function,
         "cause": group.cause,
         "compilations": group.compilations,
         "retraces": group.retraces,
-        "because": because(group),
+        "because": because,
         "seconds": quantity(group.seconds, "s", note="to trace, lower and compile again"),
         "definition": position_document(group.rows[-1].position, cell_of),
         "sites": [
             _site(position_document(at, cell_of), rows, cell_of) for at, rows in list(sites.items())[:MOST_SITES]
         ],
         "sites_left": max(0, len(sites) - MOST_SITES),
-        "matrix": matrix_document(group),
-        "fix": _fix(group, editor),
+        "matrix": matrix,
+        "fix": fix,
         "quiet": group.quiet,
     }
 
 
 def _site(position: Position | None, rows: list[Row], cell_of: CellOf) -> RecompilationSite:
-    compiled = sum(row.what == "recompiled" and not row.loaded for row in rows)
+    compiled = sum(map(is_compiled, rows))
     led = dict.fromkeys(row.led for row in rows if row.led is not None)
     return {
         "position": position,

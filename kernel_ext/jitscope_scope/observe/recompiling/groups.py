@@ -15,6 +15,11 @@ from ..ledger import Row
 from ..stacks import is_installed
 
 
+def is_compiled(row: Row) -> bool:
+    """Whether a row was compiled, and not loaded from a cache on disk or served by a known program."""
+    return row.what in ("recompiled", "compiled") and not row.loaded
+
+
 @dataclass
 class Group:
     """What was made again of one function for one cause, oldest first. `bases` are the programs it was compared with."""
@@ -41,7 +46,7 @@ class Group:
     @property
     def compilations(self) -> int:
         """How often it was compiled again."""
-        return sum(row.what in ("recompiled", "compiled") and not row.loaded for row in self.rows)
+        return sum(map(is_compiled, self.rows))
 
     @property
     def retraces(self) -> int:

@@ -3,64 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
-from jitscope.core.source import Position
 from jitscope.core.words import counted
 
-from ...annotations import Matrix, RecompilationCard, RecompilationSite
+from ...annotations import Fix, Matrix
 from ..fixes import fix_document
 from ..ledger import Row
-from ..positions import position_document
-from ..timing import quantity
+from .groups import Group
 from .matrix import MOST_ROWS, beginning_and_end
 
 
-MOST_SITES = 5
+class OutsideJit(NamedTuple):
+    """What was compiled again of one function, with what its card says of it."""
+
+    group: Group
+    function: str
+    because: str
+    matrix: Matrix
+    fix: Fix
 
 
-def outside_cards(rows: Iterable[Row], least: int) -> Iterator[RecompilationCard]:
-    """The cards, of functions for which at least `least` programs of one kind were compiled, for other arguments each."""
+def outside_jit(rows: Iterable[Row], least: int) -> Iterator[OutsideJit]:
+    """The functions for which at least `least` programs of one kind were compiled, for other arguments each."""
     functions: dict[Any, dict[str, dict[tuple[str, ...], Row]]] = {}
     for row in rows:
-        if (
-            row.derived
-            and not row.called
-            and not row.looked
-            and row.what == "compiled"
-            and not row.loaded
-            and row.takes_types
-        ):
+        made = row.derived and not row.called and not row.looked
+        if made and row.what == "compiled" and not row.loaded and row.takes_types:
             kinds = functions.setdefault((row.function, row.position or row.call_site), {})
             kinds.setdefault(row.title, {}).setdefault(row.takes_types, row)
     for kinds in functions.values():
-        several = {title: programs for title, programs in kinds.items() if len(programs) > 1}
+        several = {title: list(programs.values()) for title, programs in kinds.items() if len(programs) > 1}
         if several and max(map(len, several.values())) >= least:
-            yield _card({title: list(programs.values()) for title, programs in several.items()})
+            yield _told(several)
 
 
-def _card(kinds: dict[str, list[Row]]) -> RecompilationCard:
-    again = [row for programs in kinds.values() for row in programs[1:]]
+def _told(kinds: dict[str, list[Row]]) -> OutsideJit:
+    bases = [programs[0] for programs in kinds.values()]
+    group = Group("outside jit", [row for programs in kinds.values() for row in programs[1:]], bases)
     first = next(iter(kinds.values()))
-    sites: dict[Position, list[Row]] = {}
-    for row in again:
-        if row.call_site is not None:
-            sites.setdefault(row.call_site, []).append(row)
-    dear = sorted(sites.items(), key=lambda item: -_seconds(item[1]))
-    return {
-        "function": _named(list(kinds), first[0].function),
-        "cause": "outside jit",
-        "compilations": len(again),
-        "retraces": 0,
-        "because": f"outside jit, each type of arguments has programs of its own, and there were {counted(len(first), 'type')}",
-        "seconds": quantity(_seconds(again), "s", note="to lower and compile again"),
-        "definition": position_document(first[0].position, first[0].cell_of),
-        "sites": [_site(at, own) for at, own in dear[:MOST_SITES]],
-        "sites_left": max(0, len(dear) - MOST_SITES),
-        "matrix": _matrix(first),
-        "fix": fix_document(f"{_JIT if len(kinds) > 1 else _PAD}, and mask what was added."),
-        "quiet": False,
-    }
+    return OutsideJit(
+        group,
+        _named(list(kinds), group.function),
+        f"outside jit, each type of arguments has programs of its own, and there were {counted(len(first), 'type')}",
+        _matrix(first),
+        fix_document(f"{_JIT if len(kinds) > 1 else _PAD}, and mask what was added."),
+    )
 
 
 def _named(titles: list[str], function: str) -> str:
@@ -73,22 +61,6 @@ def _named(titles: list[str], function: str) -> str:
 
 _PAD = "Pad sizes that differ by chance to a few of them"
 _JIT = f"Put `jit` round the whole, which then is one program for each type. {_PAD}"
-
-
-def _seconds(rows: Iterable[Row]) -> float:
-    return sum(row.spent for row in rows)
-
-
-def _site(at: Position, rows: list[Row]) -> RecompilationSite:
-    led = dict.fromkeys(row.led for row in rows if row.led is not None)
-    told = [position for one in led if (position := position_document(one, rows[0].cell_of)) is not None]
-    return {
-        "position": position_document(at, rows[0].cell_of),
-        "led": told[:MOST_SITES],
-        "compilations": len(rows),
-        "retraces": 0,
-        "seconds": _seconds(rows),
-    }
 
 
 def _matrix(programs: list[Row]) -> Matrix:
