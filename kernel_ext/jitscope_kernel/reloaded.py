@@ -36,13 +36,15 @@ def _is_edited(file: str) -> bool:
 
 
 def _runs(module: ModuleType, file: str) -> bool:
-    """Whether the functions of a module are those of its file as it is."""
+    """Whether the functions of a module and the methods of its classes are those of its file as it is."""
     try:
         with open(file, "rb") as text:
             now = compile(text.read(), file, "exec", dont_inherit=True)
     except (OSError, SyntaxError, ValueError):
         return False
-    functions = [inspect.unwrap(value) for value in list(vars(module).values()) if callable(value)]
+    values = list(vars(module).values())
+    values += [one for value in values if isinstance(value, type) for one in vars(value).values()]
+    functions = [inspect.unwrap(value) for value in values if callable(value)]
     own = [one.__code__ for one in functions if isinstance(one, FunctionType) and one.__code__.co_filename == file]
     known = set(_inside(now))
     return all(code in known for code in own)

@@ -49,7 +49,9 @@ def test_a_helper_of_a_module_that_was_loaded_again_is_told_with_its_file(shell,
 @pytest.mark.parametrize("again", [True, False])
 def test_lines_of_a_module_are_those_that_run(shell, tmp_path, monkeypatch, again: bool) -> None:
     """Of the edited file once the module was loaded again, before that those that the program was made of."""
-    text = "import jitscope as jx\n@jx.jit\ndef loss(x):\n    return x * {}\n"
+    text = (
+        "import jitscope as jx\nclass Loss:\n    def __call__(self, x):\n        return x * {}\nloss = jx.jit(Loss())\n"
+    )
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     monkeypatch.delitem(sys.modules, "a_loss", raising=False)
