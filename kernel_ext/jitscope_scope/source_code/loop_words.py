@@ -18,7 +18,7 @@ def collected(counts: list[ast.expr]) -> str:
     )
 
 
-def grows(loop: ast.For) -> bool:
+def grows(loop: ast.For | ast.While) -> bool:
     """Whether each iteration makes something longer, a list or an array: no loop of the library does."""
     for node in (part for one in loop.body for part in ast.walk(one)):
         match node:

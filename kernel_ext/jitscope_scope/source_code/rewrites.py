@@ -28,6 +28,7 @@ from .loop_words import (
 from .places import path_at, with_index
 from .slice_length import length_of
 from .tree import is_elif, parts_of
+from .writing import anew, as_array, may_be_named, written
 
 
 class Rewrite(NamedTuple):
@@ -104,13 +105,14 @@ def _truth(path: list[ast.AST]) -> Rewrite | None:
             case ast.IfExp(test=test, body=body, orelse=orelse) if within(path[0], test):
                 return _where(node, condition(test), body, orelse)
             case ast.While(test=test) if node is path[0] or within(path[0], test):
-                return Rewrite(node, in_while_loop(node, condition(test)), False)
+                words = CHANGES_LENGTH.format(condition(test)) if grows(node) else in_while_loop(node, condition(test))
+                return Rewrite(node, words, False)
             case ast.Call(func=ast.Name(id="reduce") | ast.Attribute(attr="reduce"), args=[ast.Name(id=name), *_]) if (
                 name in _OF_TWO
             ):
                 return Rewrite(node.args[0], f"jnp.{_OF_TWO[name]}")
             case ast.stmt():
-                if inner is None and raises(node):
+                if raises(node):
                     return Rewrite(node, RAISING, False)
                 break
             case ast.BoolOp() | ast.UnaryOp(op=ast.Not()):
@@ -120,8 +122,7 @@ def _truth(path: list[ast.AST]) -> Rewrite | None:
     if isinstance(inner, ast.BoolOp) and not all(map(is_truth, inner.values)):
         known = sum(map(_is_known, inner.values)) >= len(inner.values) - 1
         return Rewrite(inner, _chosen(inner), sure=known)
-    in_assertion = any(isinstance(node, ast.Assert) for node in path)
-    return Rewrite(inner, condition(inner), sure=not in_assertion) if inner is not None else None
+    return Rewrite(inner, condition(inner)) if inner is not None else None
 
 
 _OF_TWO = {"max": "maximum", "min": "minimum"}
@@ -341,11 +342,31 @@ def _array(path: list[ast.AST]) -> Rewrite | None:
     for node in path:
         match node:
             case ast.Call(func=ast.Attribute() as function) if (name := _numpy_name(function)) is not None:
-                call = ast.Call(ast.Name(f"jnp.{name}"), node.args, node.keywords)
+                if written(node, name) is not None:
+                    return _anew(node, name, path)
+                first = node.args[:1] if name in _OF_SEQUENCES else [as_array(one) for one in node.args[:1]]
+                call = ast.Call(ast.Name(f"jnp.{name}"), [*first, *node.args[1:]], node.keywords)
                 return Rewrite(node, ast.unparse(call))
             case ast.stmt():
                 break
     return None
+
+
+_OF_SEQUENCES = {
+    "array", "asarray", "stack", "concatenate", "hstack", "vstack", "dstack", "column_stack", "block", "select", "zeros", "ones",
+    "full", "empty", "linalg.multi_dot", "broadcast_shapes", "ix_",
+}  # fmt: skip
+"""Functions that take a list first. The others of jnp refuse one, which NumPy makes an array of."""
+
+
+def _anew(call: ast.Call, name: str, path: list[ast.AST]) -> Rewrite | None:
+    """What to write in place of a statement that writes into an array."""
+    text = anew(call, name)
+    stands = any(isinstance(node, ast.Expr) and node.value is call for node in path)
+    return Rewrite(call, text) if text and stands else Rewrite(call, WRITTEN, False)
+
+
+WRITTEN = "give the array's name what a function that gives a new one returns, such as `x.at[i].set(v)`"
 
 
 def _numpy_name(function: ast.Attribute) -> str | None:
@@ -562,8 +583,8 @@ def _assignment(path: list[ast.AST]) -> Rewrite | None:
             case _:
                 continue
         at = ast.Subscript(ast.Attribute(array, "at"), index)  # slices of several axes have no brackets of their own
-        named = not isinstance(array, ast.Call)
-        return Rewrite(node, f"{ast.unparse(array)} = {ast.unparse(at)}.{change}") if named else None
+        text = f"{ast.unparse(array)} = {ast.unparse(at)}.{change}"
+        return Rewrite(node, text) if may_be_named(array) else None
     return None
 
 

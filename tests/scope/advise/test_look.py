@@ -150,14 +150,23 @@ def test_a_fix_that_is_not_enough_says_what_is_left(static: str, enough: bool) -
     "body",
     [
         "assert jnp.all(x > 0)",
+        "assert x.sum() > 0 and jnp.all(x > 0)",
         "if x.sum() > 3: raise ValueError",
         "if not x[0] > 0:\n        raise ValueError",
         "if x.sum() > 3: return x\n    else: raise ValueError",
     ],
 )
 def test_what_raises_is_no_branch_of_a_cond(body: str) -> None:
-    [one] = look(f"{HEADER}@jax.jit\ndef f(x):\n    {body}\n    return x\n", "<program>")
-    assert "checkify.check" in one.fix.text and "cond" not in one.fix.text and not one.fix.edits
+    found = look(f"{HEADER}@jax.jit\ndef f(x):\n    {body}\n    return x\n", "<program>")
+    assert found
+    for one in found:
+        assert "checkify.check" in one.fix.text and "cond" not in one.fix.text and not one.fix.edits
+
+
+def test_a_loop_that_makes_a_list_longer_is_no_while_loop() -> None:
+    loop = "    many = []\n    while jnp.sum(x) < 9:\n        x = 2 * x\n        many.append(x)\n    return many\n"
+    [one] = look(f"{HEADER}@jax.jit\ndef f(x):\n{loop}", "<program>")
+    assert "mask" in one.fix.text and "while_loop" not in one.fix.text and not one.fix.edits
 
 
 def test_a_second_call_of_numpy_around_the_first_is_told() -> None:

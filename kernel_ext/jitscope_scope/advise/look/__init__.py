@@ -44,7 +44,7 @@ OfPrograms = Callable[[Walk], Iterator[Diagnostic]]
 OF_EVENTS: tuple[OfEvents, ...] = (
     branching.truths, branching.loops, branching.types, host.calls, host.indices, host.arrays, shapes.indices, shapes.calls,
     side_effects.prints, side_effects.stores, side_effects.names, side_effects.environment, side_effects.calls,
-    updates.assignments, updates.views, updates.dropped, kept_state.defaults, kept_state.by_hash, growing.arrays, generators.unseeded,
+    updates.assignments, updates.calls, updates.views, updates.dropped, kept_state.defaults, kept_state.by_hash, growing.arrays, generators.unseeded,
 )  # fmt: skip
 OF_PROGRAMS: tuple[OfPrograms, ...] = (
     branching.orders, functions.made_in_loops, functions.unhashable, functions.methods, numbers.integers, keys.used_twice,

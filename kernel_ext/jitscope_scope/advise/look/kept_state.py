@@ -18,7 +18,8 @@ _ADDING = {"append", "add", "insert", "extend", "setdefault", "update", "appendl
 
 
 def defaults(event: Event, walk: Walk) -> Iterator[Diagnostic]:
-    """tracer-leak of `def f(x, seen=[])`, which adds to `seen`: no call gives another list."""
+    """tracer-leak of `def f(x, seen=[])`, which adds what is traced to `seen`, and trace-time-mutation where it is not: no call gives
+    another list."""
     node, region, function = event.node, event.region, event.region.function
     if event.what != "call" or region.depth or region.traced is None or not (region.abstract and region.traced.ends):
         return
@@ -30,10 +31,17 @@ def defaults(event: Event, walk: Walk) -> Iterator[Diagnostic]:
         case _:
             return
     kept = _mutable(function, name) and name not in stored(function) and not walk.functions.given(function, name)
-    if kept and any(kind.is_tracer or kind.is_traced for kind in event.inner):
-        message = f"`{name}` is one object for all calls, its default: this stores a tracer in it, which has no value once the trace has ended."
-        fix = f"Give {function.name} an argument with what it is to remember, and return the new value."
+    if not kept:
+        return
+    one_object = f"`{name}` is one object for all calls, its default"
+    fix = f"Give {function.name} an argument with what it is to remember, and return the new value."
+    if any(kind.is_traced for kind in event.inner):
+        message = f"{one_object}: this stores a tracer in it, which has no value once the trace has ended."
         yield diagnostic(walk.code, "tracer-leak", node, message, fix)
+    elif region.traced.kept and attr != "setdefault":
+        message = f"{one_object}: this changes it while tracing, and calls of the compiled function do not repeat it."
+        counts = [*map(type, node.args)] == [ast.Constant]  # one for each trace, as who counts traces does
+        yield diagnostic(walk.code, "trace-time-mutation", node, message, fix, "info" if counts else None)
 
 
 def _mutable(function: ast.FunctionDef, name: str) -> bool:

@@ -8,9 +8,10 @@ import re
 from collections.abc import Iterator
 
 from ...source_code.bindings import stored
-from ...source_code.parameters import keyword, parameters
+from ...source_code.parameters import arguments, keyword, parameters
 from ...source_code.text import Code
 from ...source_code.tree import below, parts_of
+from ...source_code.writing import anew, name_in, written
 from ..code.forms import cuts_axes
 from ..code.values import METHODS, Kind
 from ..code.walk import Event, Walk
@@ -30,6 +31,30 @@ def assignments(event: Event, walk: Walk) -> Iterator[Diagnostic]:
         message = f"arrays cannot be changed in place, and `{short(code, node.value)}` is one."
         fix = rewriting(code, node, "assignment", "x = x.at[index].set(value) gives a new array with the change.")
         yield diagnostic(code, "item-assignment", node, message, fix)
+
+
+def calls(event: Event, walk: Walk) -> Iterator[Diagnostic]:
+    """item-assignment of `np.put(x, …)` and `np.add(x, 1, out=x)`, and of jnp's, which raise whatever they are given."""
+    node, code = event.node, walk.code
+    if event.what != "call" or (array := _written(node, event.dotted)) is None or _is_expected_to_fail(node, walk):
+        return
+    kinds = dict(zip(arguments(node), event.inner))
+    if not event.dotted.startswith("jax.") and kinds.get(array) is not Kind.ARRAY:
+        return
+    message = f"`{short(code, node.func)}` is to write into `{short(code, array)}` here, and arrays cannot be changed in place."
+    text = anew(node, name_in(event.dotted)) if isinstance(code.parents.get(node), ast.Expr) else ""
+    fix = (
+        replacing(code, node, text)
+        if text
+        else Fix("A function that gives a new array does it: name what x.at[index].set(value) gives.")
+    )
+    yield diagnostic(code, "item-assignment", node, message, fix)
+
+
+def _written(call: ast.Call, dotted: str) -> ast.expr | None:
+    """What a call of NumPy's, jnp's or Python's writes into, if it does."""
+    known = dotted.startswith(("numpy.", "jax.numpy.")) or dotted == "random.shuffle"
+    return written(call, name_in(dotted)) if known else None
 
 
 def views(event: Event, walk: Walk) -> Iterator[Diagnostic]:
@@ -183,6 +208,8 @@ def dropped(event: Event, walk: Walk) -> Iterator[Diagnostic]:
     if event.what != "drop" or not isinstance(node, ast.Call) or code.is_shown(node):
         return
     dotted = code.dotted(node.func)
+    if _written(node, dotted) is not None:
+        return  # it raises
     if (state := _state_of_flax(node, code)) is not None:
         message = f"this makes a new state and drops it: `{short(code, state)}` keeps the parameters that it had."
         fix = replacing(code, node, f"{code.source(state)} = {code.source(node)}")

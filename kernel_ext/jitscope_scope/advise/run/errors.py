@@ -59,7 +59,8 @@ def explained(error: BaseException) -> Diagnostic | None:
         return told.in_names(names)
     if (told := readonly.written_to(error, frame, where, names)) is not None:
         return told
-    if (told := readonly.filled_with_traced(error, where, names)) is not None:
+    told = readonly.filled_with_traced(error, where, names) or readonly.refused(error, frame, where, names)
+    if told is not None:
         return told
     if (loop := swapped_loop(error)) is not None:
         said, at = loop

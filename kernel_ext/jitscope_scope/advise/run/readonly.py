@@ -20,6 +20,7 @@ from ...source_code.frames import value_in
 from ...source_code.names import Names
 from ...source_code.places import path_at
 from ...source_code.text import code_in
+from ...source_code.writing import anew, name_in, written
 from ..diagnostic import Diagnostic, Fix
 
 
@@ -47,6 +48,21 @@ def written_to(error: BaseException, frame: FrameType, where: Position, names: N
             fix = _copied(target, where, names)
             return Diagnostic("item-assignment", where.file, Span.of(where), message, fix, (), "trace")
     return None
+
+
+def refused(error: BaseException, frame: FrameType, where: Position, names: Names) -> Diagnostic | None:
+    """The sharp bit of `np.put(x, …)` and `np.add(x, 1, out=x)`, where `x` is no array of NumPy's; None of other errors."""
+    call = next((node for node in path_at(where) if isinstance(node, ast.Call)), None)
+    if call is None or not isinstance(error, TypeError | ValueError | NotImplementedError):
+        return None
+    dotted = names.dotted(call.func)
+    target = written(call, name_in(dotted)) if dotted.startswith(("numpy.", "jax.numpy.")) else None
+    if target is None or not isinstance(value_in(frame, target), xc.ArrayImpl | Array):
+        return None
+    message = f"`{ast.unparse(call.func)}` is to write into `{ast.unparse(target)}` here, and arrays cannot be changed in place."
+    text = names.own(anew(call, name_in(dotted)))
+    fix = f"Write `{text}`." if text else f"Name what {ast.unparse(target)}.at[index].set(value) gives: a new array."
+    return Diagnostic("item-assignment", where.file, Span.of(where), message, Fix(fix), (), "trace")
 
 
 def filled_with_traced(error: BaseException, where: Position, names: Names) -> Diagnostic | None:
