@@ -34,8 +34,8 @@ _RULES = {
 def in_double(ctx: Any, name: str) -> bool:
     """Whether the equation of a lowering context is computed by the function of that name in this folder."""
     dtype = ctx.avals_in[0].dtype
-    small = name != "remainder" and dtype.name in ("bfloat16", "float16")
-    if not (small or dtype == dtypes.float32) or any([a.dtype != dtype for a in ctx.avals_in]):
+    kinds = (dtypes.float32,) if name == "remainder" else (dtypes.float32, dtypes.bfloat16, dtypes.float16)
+    if dtype not in kinds or any([a.dtype != dtype for a in ctx.avals_in]):
         return False
     rule, shape = _RULES.get(name, IN_DOUBLE), max([a.shape for a in ctx.avals_in], key=len)
     return rule.holds(ctx.module.platform) and is_static(shape) and math.prod(shape) >= rule.value
