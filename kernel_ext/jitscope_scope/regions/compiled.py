@@ -18,10 +18,18 @@ from .sources import sources
 if TYPE_CHECKING:
     from .traced_arrays import Tracing
 
-__all__ = ["Compiled", "GrowingList", "is_part", "kinds", "sizes", "sources", "traced_by"]
+__all__ = ["Compiled", "GrowingList", "first_carry", "is_part", "kinds", "sizes", "sources", "traced_by"]
 
 MOST = 64
 """So many traced forms, and compiled programs, are kept; the oldest go first."""
+
+
+def first_carry(library: Any, turn: Callable[[Any], Any], start: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What a loop carries into its first turn: `start` in the shapes and types that a turn makes of it, and zeros for what turns alone make."""
+    arrays, after = import_module(f"{library.__name__}.numpy"), library.eval_shape(turn, start)
+    alike = lambda value, seen: arrays.broadcast_to(arrays.asarray(value, seen.dtype), seen.shape)
+    zeros = lambda seen: arrays.zeros(seen.shape, seen.dtype)
+    return library.tree.map(alike, start, after[: len(start)]) + library.tree.map(zeros, after[len(start) :])
 
 
 def is_part(view: Any, part: Any) -> bool:

@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 
 from . import naming
 from .answers import CannotCompile
+from .parts import OURS
 
 
 _LAMBDA = "lambda"
@@ -28,6 +29,8 @@ class Functions:
         self.lines: list[str] = []
         self.reads: set[str] = set()
         self.names: set[str] = set()
+        self.ours = OURS
+        """What the edit calls the module that it asks."""
         self._open: list[str] = []
         """The functions that are being written, one inside of the other."""
         self.write: EditText | None = None

@@ -107,10 +107,9 @@ def unchanged(
     call = [*call, *binds, *again, f"del {', '.join(passing)}"]
     definition = [f'{name}_compiled = globals().get("{name}_compiled") or {ours}.Compiled("{home.arrays}")']
     reads = sorted({*early, *(p.text for p in [*changed, *read])})
-    names_of_ours = [f"import {COMPILED} as {ours}"]
-    names_of_ours += [f'{theirs} = {ours}.traced_by("{home.library}")'] if home.numpy else []
+    names_of_ours = [f'{theirs} = {ours}.traced_by("{home.library}")'] if home.numpy else []
     return EditText(
-        (*imports_of(home, jnp, lax, "\n".join(call)), *names_of_ours),
+        (*imports_of(home, jnp, lax, "\n".join([*call, *definition]), ours), *names_of_ours),
         tuple(definition),
         tuple(call),
         tuple(reads),
@@ -381,7 +380,6 @@ class StatementsAsTheyStand(Statements):
         self.heads: frozenset[str] = frozenset()
         self.grown: list[str] = []
         """The places of lists that what is called appends to."""
-        self.ours = "compiled_regions"
         self.own: set[str] = set()
         """Names of lists that each turn makes for itself."""
         self.handed: frozenset[str] = frozenset()
@@ -557,18 +555,13 @@ class LoopOfPlaces(Loop):
         return [*self.before, *self.places]
 
     def _started(self, one_step: str) -> list[str]:
-        jnp, library = self.w.jnp, self.w.home.library
-        given = ", ".join(self._given()) + "," if self._given() else ""
-        if not given and not self.after:
-            return [f"{self.carry} = ()"]
-        start, like = self.w.fresh("start"), self.w.fresh("like")
-        tree = f"{library}.tree.map"
-        lines = [f"{start} = ({given})", f"{like} = {library}.eval_shape(lambda c: {one_step}, {start})"]
-        if self.places:
-            lines.append(f"({given}) = {start}")
-        same = f"lambda v, s: {jnp}.broadcast_to({jnp}.asarray(v, s.dtype), s.shape)"
-        count = len(self._given())
-        lines.append(f"{self.carry} = {tree}({same}, {start}, {like}[:{count}])" if count else f"{self.carry} = ()")
-        if self.after:
-            lines.append(f"{self.carry} += {tree}(lambda s: {jnp}.zeros(s.shape, s.dtype), {like}[{count}:])")
-        return lines
+        given = self._given()
+        if not self.places:
+            return [f"{self.carry} = {self._first(given, one_step)}"]
+        start, names = self.w.fresh("start"), ", ".join(given) + ","
+        # Tracing a turn leaves its own values in the places.
+        return [
+            f"{start} = ({names})",
+            f"{self.carry} = {self._first(given, one_step).replace(f'({names})', start)}",
+            f"({names}) = {start}",
+        ]

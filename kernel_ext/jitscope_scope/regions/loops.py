@@ -198,14 +198,13 @@ class Loop:
 
     def _started(self, one_step: str) -> list[str]:
         """The carried values before the first turn, in the shapes and types of those after it."""
-        jnp, given = self.w.jnp, ", ".join(self.before) + "," if self.before else ""
+        return [f"{self.carry} = {self._first(self.before, one_step)}"]
+
+    def _first(self, given: list[str], one_step: str) -> str:
         if not given and not self.after:
-            return [f"{self.carry} = ()"]
-        like = self.w.fresh("like")
-        lines = [f"{like} = {self.w.home.library}.eval_shape(lambda c: {one_step}, ({given}))"]
-        same = f"tuple({jnp}.broadcast_to({jnp}.asarray(v, s.dtype), s.shape) for v, s in zip(({given}), {like}))"
-        rest = f" + tuple({jnp}.zeros(s.shape, s.dtype) for s in {like}[{len(self.before)}:])" if self.after else ""
-        return [*lines, f"{self.carry} = {same}{rest}"]
+            return "()"
+        start = ", ".join(given) + "," if given else ""
+        return f"{self.w.ours}.first_carry({self.w.home.library}, lambda c: {one_step}, ({start}))"
 
     def _target(self, last: bool = False) -> str:
         out = self._names()

@@ -176,12 +176,13 @@ def allowed_in(home: Home, values: Iterable[object] = ()) -> float:
     return ALLOWED if home.arrays == "numpy" else ALLOWED_32
 
 
-def imports_of(home: Home, jnp: str, lax: str, text: str) -> list[str]:
+def imports_of(home: Home, jnp: str, lax: str, text: str, ours: str) -> list[str]:
     """The imports that the text of an edit needs."""
     found = [f"import {home.library}"]
     found += [f"import {home.library}.numpy as {jnp}"] if f"{jnp}." in text else []
     renamed = "" if lax == "lax" else f" as {lax}"
-    return found + ([f"from {home.library} import lax{renamed}"] if f"{lax}." in text else [])
+    found += [f"from {home.library} import lax{renamed}"] if f"{lax}." in text else []
+    return found + ([f"import {COMPILED} as {ours}"] if f"{ours}." in text else [])
 
 
 def free_name(wish: str, visit: Visit, module: str) -> str:

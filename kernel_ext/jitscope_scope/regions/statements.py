@@ -45,7 +45,7 @@ class Statements:
         functions: Functions,
     ) -> None:
         self.values, self.moving, self.stored, self.jnp, self.lax = values, moving, set(stored), jnp, lax
-        self.functions, self.count, self.home = functions, 0, home
+        self.functions, self.count, self.home, self.ours = functions, 0, home, functions.ours
         self.items: list[str] | None = None
         self.columns: frozenset[str] = frozenset()
         self.defined = set(moving)

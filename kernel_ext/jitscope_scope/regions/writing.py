@@ -239,7 +239,7 @@ def _translated(
     static = {n for n in arrays if isinstance(values[n], (int, bool)) and n not in written_names - turns[1]}
     moving = arrays - static
     functions = Functions(values, definitions)
-    functions.changed = changed.of
+    functions.changed, functions.ours = changed.of, free_name(OURS, visit, COMPILED)
     functions.outside = lambda n, cell: n in visit.enclosed and n not in made | stored
     touched = [v for n, v in visit.live.items() if isinstance(v, np.ndarray) and n in stored | visit.changed]
 
@@ -304,9 +304,12 @@ def _translated(
             _counts_only(n, *counted, visit)
     items = [f"rows_of_{n}" if n in in_rows else f"items_of_{n}" for n in appended]
     items += [f"count_of_{n}" for n in in_rows]
+    parameters = ", ".join([n for n in reads if n not in fixed] + fixed)
+    function = [*functions.lines, *lines, f"return ({', '.join([*outs, *items])},)"]
     definition = [
-        f"def {name}({', '.join([n for n in reads if n not in fixed] + fixed)}):",
-        *indent([*functions.lines, *lines, f"return ({', '.join([*outs, *items])},)"]),
+        *filter(
+            None, ast.unparse(ast.parse("\n".join([f"def {name}({parameters}):", *indent(function)]))).splitlines()
+        ),
         f'if globals().get("{name}_code") != {name}.__code__:  # compiled anew only when its text has changed',
         f"    {name}_code, {name}_compiled = {name}.__code__, {home.library}.jit({name}{f', static_argnames={tuple(fixed)!r}' if fixed else ''})",
     ]
@@ -323,7 +326,7 @@ def _translated(
     ]
     imports = [
         *(["import numpy"] if (numbers.keys() | letters | made_lists.given.keys()) & set(reads) else []),
-        *imports_of(home, jnp, lax, "\n".join(definition)),
+        *imports_of(home, jnp, lax, "\n".join(definition), functions.ours),
     ]
     return EditText(
         tuple(imports),
