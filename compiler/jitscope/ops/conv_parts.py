@@ -60,10 +60,10 @@ def _operands_swapped(
     geometry: Geometry, x: ShapedArray, y: ShapedArray, out: ShapedArray, platform: str | None
 ) -> Parts | None:
     """Where the left operand has gaps and the window is larger than the result (the gradient by the window of a transposed convolution):
-    with x_n the left operand, s its gaps, y_k the window and a its gaps, out_m = sum x_n y_k over n s = m + k a - low. Read from the last m
-    to the first, this is a convolution of y with gaps a and the window x with gaps s."""
+    with x_n the left operand, s its gaps and y_k the window, out_m = sum x_n y_k over n s = m + k - low. Read from the last m to the first, this
+    is a convolution of y with the window x, which has gaps s. (Where the window has gaps, too, that one's left operand would have them.)"""
     p = geometry.params
-    spread = any(d > 1 for d in p["lhs_dilation"]) and all(s == 1 for s in p["window_strides"])
+    spread = any(d > 1 for d in p["lhs_dilation"]) and all(n == 1 for n in (*p["window_strides"], *p["rhs_dilation"]))
     if geometry.groups > 1 or not spread or math.prod(geometry.window) <= math.prod(geometry.sizes):
         return None
     pads = []

@@ -9,7 +9,7 @@ from typing import Any
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 
 import jitscope as jx
 from jitscope import lax
@@ -53,7 +53,7 @@ def _case(
     y = {"O": groups * made, "I": features, **windows}
 
     def convolution(x: Any, y: Any) -> Any:
-        steps = [1 if gap > 1 else stride] * space
+        steps = [stride] * space
         pads = [(padding, padding + 1)] * space
         spread = [apart if (window - 1) * apart < size else 1] * space
         return lax.conv_general_dilated(
@@ -74,6 +74,7 @@ def _case(
     st.sampled_from(["float32", "float64"]),
     st.integers(0, 2**31),
 )
+@example(0, 2, 2, 1, 1, "float32", 0)
 def test_results_and_gradients(
     kind: str, layout: int, batch: int, stride: int, apart: int, padding: int, dtype: str, seed: int
 ) -> None:
@@ -91,7 +92,7 @@ def test_results_and_gradients(
                 return made, *back(ct)
 
             got, want, differ = with_and_without(RULES, everything, x, y, ct)
-            assert differ
+            assert differ or (stride > 1 and KINDS[kind][-1] > 1)  # with gaps on both sides nothing is gained
         finally:
             PARTS.value, LOOPS.value = before
         magnitudes = [np.asarray(m) for m in jx.jit(everything)(np.abs(x), np.abs(y), np.abs(ct))]
