@@ -22,18 +22,11 @@ from jitscope.ad_checkpoint import (
 )
 from jitscope.core.jaxpr import walk
 from tests.compiler.programs import steps
-from tests.compiler.wrappers import check, pairs
 from tests.compiling import once
-from tests.extent import one_in
 
 
 policies = jx.checkpoint_policies
 XS = np.array([0.3, -0.7, 1.9], np.float32)
-
-
-@pytest.mark.parametrize("outer_and_inner", one_in(2, pairs("checkpoint")))
-def test_composes(outer_and_inner: tuple[str, str]) -> None:
-    check(*outer_and_inner)
 
 
 def operations(closed: Any) -> Counter[str]:

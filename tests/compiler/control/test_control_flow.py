@@ -81,17 +81,6 @@ def test_scan_and_its_gradients(reverse, unroll):
     np.testing.assert_allclose(value, f(*POINT))
 
 
-def test_scan_hessian():
-    def f(b):
-        return rnn(W, XS, b, H0)
-
-    rows = [slope(lambda z, i=i: np.asarray(jx.grad(f)(z))[i], B, 1e-5) for i in range(3)]
-    forward_over_reverse = jx.vmap(lambda v: jx.jvp(jx.grad(f), (B,), (v,))[1])(np.eye(3))
-    reverse_over_reverse = jx.vmap(lambda v: jx.grad(lambda b: (jx.grad(f)(b) * v).sum())(B))(np.eye(3))
-    np.testing.assert_allclose(forward_over_reverse, rows, rtol=1e-5, atol=1e-6)
-    np.testing.assert_allclose(reverse_over_reverse, rows, rtol=1e-5, atol=1e-6)
-
-
 @pytest.mark.parametrize(
     "axes", [(0, None, None, None), (None, 1, None, None), (None, None, 0, 0), (2, 0, 1, 0), (1, 2, 0, None)]
 )
@@ -209,25 +198,6 @@ def test_an_eager_scan_traces_its_body_once():
     assert len(calls) == 1
     lax.scan(body, start, np.arange(3))
     assert len(calls) == 2
-
-
-def test_closures_over_traced_values():
-    @jx.jit
-    def f(x, n):
-        def inner(y):
-            return lax.scan(lambda c, z: (c * x + y * z, None), y, jnp.arange(3.0) + n)[0]
-
-        return jx.vmap(jx.grad(inner))(jnp.stack([x, 2 * x]))
-
-    def by_hand(x, n, y):
-        c = y
-        for z in np.arange(3.0) + n:
-            c = c * x + y * z
-        return c
-
-    found = f(0.7, 2.0)
-    for got, y in zip(found, (0.7, 1.4)):
-        np.testing.assert_allclose(got, slope(lambda y: by_hand(0.7, 2.0, y), y), rtol=1e-6)
 
 
 # while_loop, fori_loop -----------------------------------------------------------------------------------------------
@@ -491,40 +461,6 @@ def test_what_a_while_loop_does_in_place_is_not_done_to_the_callers_array(disabl
         with pytest.raises(TypeError, match="init_val"):
             lax.while_loop(lambda x: True, lambda x: x, "text")
     assert (last, total, one) == (10, 1 + sum(range(2, 11)), 1)
-
-
-@pytest.mark.parametrize("transform", ["jit", "vmap", "grad", "jvp"])
-def test_loops_in_branches_in_loops(transform):
-    def f(x):
-        def step(c, n):
-            return lax.cond(
-                c > 0, lambda c: lax.fori_loop(0, 3, lambda i, v: jnp.sin(v) + x, c), lambda c: c * x + n, c
-            ), c
-
-        c, ys = lax.scan(step, x, np.arange(4.0))
-        return c + ys.sum()
-
-    def by_hand(x):
-        c, total = x, 0.0
-        for n in range(4):
-            total += c
-            if c > 0:
-                for _ in range(3):
-                    c = np.sin(c) + x
-            else:
-                c = c * x + n
-        return c + total
-
-    points = np.array([0.4, -0.8])
-    if transform == "jit":
-        np.testing.assert_allclose([once(f)(p) for p in points], [by_hand(p) for p in points])
-    elif transform == "vmap":
-        np.testing.assert_allclose(jx.vmap(f)(points), [by_hand(p) for p in points])
-    elif transform == "grad":
-        np.testing.assert_allclose(jx.vmap(jx.grad(f))(points), [slope(by_hand, p) for p in points], rtol=1e-6)
-        np.testing.assert_allclose(jx.grad(f)(points[1]), slope(by_hand, points[1]), rtol=1e-6)
-    else:
-        np.testing.assert_allclose(jx.jvp(f, (0.4,), (1.0,))[1], slope(by_hand, 0.4), rtol=1e-6)
 
 
 def test_named_axes_inside_loops():
