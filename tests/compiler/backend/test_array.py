@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import copy
 import gc
 import hashlib
-import pickle
 import sys
-import weakref
 
 import ml_dtypes
 import numpy as np
@@ -15,10 +12,9 @@ import pytest
 
 import jitscope as jx
 import jitscope.numpy as jnp
-from jitscope.backend.array import Array, array_from_numpy, to_array
-from jitscope.core.errors import DeletedArrayError
+from jitscope.backend.array import array_from_numpy, to_array
 from jitscope.core.formats import Format, Layout
-from tests.compiler.programs import add, floats, in_new_process, mul
+from tests.compiler.programs import add, floats, in_new_process
 
 
 DTYPES = [np.dtype(t) for t in ("bool", "int8", "int32", "uint8", "uint32", "float16", "float32", "complex64")]
@@ -114,13 +110,6 @@ def test_what_is_no_number_says_so():
         hash(a)
 
 
-def test_length_and_iteration():
-    a = jx.device_put(floats(3, 2))
-    rows = list(a)
-    assert len(a) == 3 and all(isinstance(r, jx.Array) and r.aval.shape == (2,) for r in rows)
-    np.testing.assert_array_equal(np.stack([np.asarray(r) for r in rows]), floats(3, 2))
-
-
 @pytest.mark.parametrize("make", [
     lambda: np.array([1, "a"], dtype=object), lambda: np.array(["a"]), lambda: np.array(["2020"], "M8[Y]"),
     lambda: np.zeros(2, [("x", "f4")]), lambda: np.longdouble(1), lambda: {1, 2}, lambda: "text", lambda: object(),
@@ -140,63 +129,6 @@ def test_text():
     assert "..." in repr(jx.device_put(floats(2000))) and len(repr(jx.device_put(floats(2000)))) < 300
     key = jx.random.key(1)
     assert repr(key).startswith("Array((), dtype=key<fry>) overlaying:") and str(key) == repr(key)
-
-
-def test_dlpack_both_ways():
-    a = jx.device_put(floats(4, 3))
-    shared = np.from_dlpack(a)
-    np.testing.assert_array_equal(shared, floats(4, 3))
-    assert shared.ctypes.data == a.unsafe_buffer_pointer() and a.__dlpack_device__() == (1, 0)
-
-
-def test_copies_and_pickles():
-    for a in (jx.device_put(floats(3)), to_array(2.0), jx.device_put(sample(ml_dtypes.bfloat16)), jx.random.key(3)):
-        is_key = "key" in a.aval.dtype.name
-        again = pickle.loads(pickle.dumps(a)), copy.deepcopy(a), copy.copy(a)
-        values = [np.asarray(jx.random.key_data(x) if is_key else x) for x in (a, *again)]
-        assert len({v.tobytes() for v in values}) == 1
-        assert pickle.loads(pickle.dumps(a)).aval is copy.deepcopy(a).aval is a.aval
-
-
-def test_memory():
-    a = jx.device_put(floats(100))
-    assert (a.nbytes, a.devices(), a.is_deleted()) == (400, {a.device}, False)
-    assert a.block_until_ready() is a and a.is_ready()
-    a.copy_to_host_async()
-    alive = len(jx.live_arrays())
-    a.delete()
-    a.delete()
-    assert a.is_deleted() and len(jx.live_arrays()) == alive - 1
-    for use in (lambda: np.asarray(a), lambda: a.block_until_ready(), lambda: a.is_ready(), lambda: pickle.dumps(a),
-                lambda: a.unsafe_buffer_pointer(), lambda: list(a), lambda: a.copy_to_host_async(), lambda: float(a),
-                lambda: str(a) and mul(a, a), lambda: np.from_dlpack(jx.device_put(a)), lambda: a.tolist()):  # fmt: skip
-        with pytest.raises((DeletedArrayError, TypeError), match=r"deleted|without axes"):
-            use()
-    assert "deleted" in repr(a) and "deleted" in str(a)
-
-
-def test_arrays_nobody_holds_are_freed():
-    gc.collect()
-    a = jx.device_put(floats(1 << 16))
-    gone = weakref.ref(a)
-    out = add(a, a)
-    before = len(jx.live_arrays())
-    del a, out
-    gc.collect()
-    assert gone() is None and len(jx.live_arrays()) == before - 2
-
-
-def test_device_put_and_get_of_trees():
-    x = {"a": floats(3), "b": (1.0, None)}
-    there = jx.device_put(x, jx.devices()[0])
-    assert isinstance(there["a"], Array) and isinstance(there["b"][0], Array) and there["b"][1] is None
-    back = jx.device_get(there)
-    assert type(back["a"]) is np.ndarray and back["b"][0].dtype == np.float32
-    assert jx.block_until_ready(there) is there
-    with pytest.raises(RuntimeError, match="'cpu'"):
-        jx.devices("tpu")
-    traced = jx.jit(lambda x: jx.device_put(x))(floats(3))
-    np.testing.assert_array_equal(traced, floats(3))
 
 
 def test_dispatch_does_not_wait():

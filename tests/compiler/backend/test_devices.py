@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import copy
 import gc
-import os
 import pickle
-import subprocess
-import sys
 import textwrap
 from typing import Any
 
@@ -20,21 +17,15 @@ from jitscope import random
 from jitscope.backend.array import Array
 from jitscope.core.errors import DeletedArrayError
 from jitscope.xla import devices
+from tests.compiler.programs import in_new_process
 
 
 CPU = jx.devices()[0]
 
 
 def in_process(code: str, **environment: str) -> None:
-    """Run code in a new process; what it prints, if it fails."""
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", START + textwrap.dedent(code) + "\nprint('done')"],
-        capture_output=True,
-        text=True,
-        env={**os.environ, **environment},
-        timeout=120,
-    )
-    assert done.returncode == 0 and done.stdout.endswith("done\n"), done.stdout + done.stderr
+    """Run code in a new process, which must succeed."""
+    in_new_process(START + textwrap.dedent(code), **environment)
 
 
 START = """
@@ -160,12 +151,14 @@ def test_where_an_array_is() -> None:
         x.addressable_data(1)
 
 
-def test_deleted_arrays() -> None:
-    x = jnp.arange(3.0)
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_deleted_arrays(dtype: str) -> None:
+    x = jnp.arange(3, dtype=dtype)
     x.delete()
     x.delete()
-    assert x.is_deleted() and x.shape == (3,) and x.dtype == np.float32 and "deleted" in repr(x)
-    for use in (lambda: x + 1, lambda: np.asarray(x), lambda: x[0], lambda: x.block_until_ready(), lambda: x.is_ready(),
+    assert x.is_deleted() and x.shape == (3,) and x.dtype == dtype and "deleted" in repr(x) and "deleted" in str(x)
+    for use in (lambda: x + 1, lambda: jnp.sin(x), lambda: jnp.sum(x), lambda: jnp.concatenate([x, x]), lambda: copy.copy(x),
+                lambda: x.on_device_size_in_bytes(), lambda: list(x), lambda: np.asarray(x), lambda: x[0], lambda: x.block_until_ready(), lambda: x.is_ready(),
                 lambda: x.copy_to_host_async(), lambda: x.tolist(), lambda: jx.jit(lambda x: x)(x), lambda: bool(x.sum()),
                 lambda: jx.block_until_ready([x]), lambda: x.unsafe_buffer_pointer(), lambda: x.__dlpack__(),
                 lambda: pickle.dumps(x), lambda: copy.deepcopy(x), lambda: jx.device_put(x, may_alias=False)):  # fmt: skip
@@ -174,7 +167,7 @@ def test_deleted_arrays() -> None:
 
 
 @pytest.mark.parametrize("make", [lambda: jnp.arange(6.0).reshape(2, 3), lambda: jnp.asarray(2.0), lambda: random.key(5),
-                                  lambda: jnp.zeros((0, 2), "bfloat16"), lambda: jnp.ones(3, bool)])  # fmt: skip
+                                  lambda: jnp.ones((3, 2), "bfloat16"), lambda: jnp.ones(3, bool)])  # fmt: skip
 def test_copies_and_pickles(make: Any) -> None:
     x = make()
     for again in (
@@ -220,6 +213,23 @@ def test_eager_functions_and_compiled_ones_on_a_second_device() -> None:
             assert made.device == b, made
         np.testing.assert_allclose(jx.jit(lambda x: x @ y.T)(x), np.asarray(x) @ np.asarray(y).T)
         assert jnp.ones(3).device == a and (jnp.ones((2, 3)) + 1).device == a
+
+        twice, held = jx.jit(lambda v: v + v), jx.jit(lambda v: v + x[0])
+        assert [twice(v).device for v in (jnp.ones(3), x, jnp.ones(3), np.ones(3))] == [a, b, a, a]
+        assert held(y[0]).device == b and held(jx.device_put(np.ones(3), a)).device == a
+        there = jx.jit(lambda v, k=2.0: v * k, device=c)
+        assert there(np.ones(3)).device == there(jnp.ones(3)).device == there(x, 2.0).device == c
+        assert jx.vjp(lambda v: jnp.sin(v) * 2, x)[1](np.ones((2, 3), np.float32))[0].device == b
+        assert jx.jacrev(jnp.sin)(x).device == b
+
+        put = jx.jit(lambda r, v: (r.__setitem__(0, v), r[...] * 2)[1])
+        for device in (a, b, a):
+            ref = jx.new_ref(jx.device_put(jnp.arange(3.0), device))
+            out = put(ref, 5.0)
+            ref[1] = 7.0
+            assert ref.device == out.device == device, (device, ref.device, out.device)
+            assert ref[...].tolist() == [5, 7, 2] and out.tolist() == [10, 2, 4]
+            assert jx.jit(lambda: (ref.__setitem__(2, 1.0), ref[...])[1])().tolist() == [5, 7, 1] and ref.device == device
 
         moved = jx.device_put({"u": x, "v": [y, 1.0]}, {"u": c, "v": a})
         assert moved["u"].device == c and moved["v"][0].device == moved["v"][1].device == a

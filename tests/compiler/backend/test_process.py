@@ -309,6 +309,8 @@ def test_a_child_forked_before_anything_ran_may_compute():
     out = in_new_process(
         FORKED
         + """
+    from jitscope.xla import mlir
+    mlir.context()
     print(in_child(lambda: float(jx.jit(lambda x: add(x, x))(1.0))))
     print(float(jx.jit(lambda x: add(x, x))(2.0)))
     """

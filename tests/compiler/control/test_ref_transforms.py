@@ -8,7 +8,6 @@ from _pytest.mark import ParameterSet
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import ad, lax
-from tests.compiler.backend.test_devices import in_process
 from tests.extent import full
 
 
@@ -444,23 +443,3 @@ def test_forward_and_backward_apart():
     forward, backward = jx.fwd_and_bwd(lambda x, r: (r.__setitem__(..., 3.0), x * x)[1], 0)
     out, residuals = forward(2.0, ref)
     assert (out, ref[...], backward(residuals, 1.0)) == (4, 3, 4)
-
-
-def test_two_devices():
-    in_process(
-        """
-        import jitscope as jx, jitscope.numpy as jnp
-        first, second = jx.devices()[:2]
-        f = jx.jit(lambda r, x: (r.__setitem__(0, x), r[...] * 2)[1])
-        for device in (first, second, first):
-            ref = jx.new_ref(jx.device_put(jnp.arange(3.0), device))
-            out = f(ref, 5.0)
-            ref[1] = 7.0
-            assert ref.device == out.device == device, (device, ref.device, out.device)
-            assert ref[...].tolist() == [5, 7, 2] and out.tolist() == [10, 2, 4]
-            held = jx.jit(lambda: (ref.__setitem__(2, 1.0), ref[...])[1])
-            assert held().tolist() == [5, 7, 1]
-            assert ref.device == device
-        """,
-        JITSCOPE_NUM_CPU_DEVICES="2",
-    )

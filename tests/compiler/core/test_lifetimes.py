@@ -49,20 +49,6 @@ def test_views_keep_the_memory(dtype: str, end: str) -> None:
         del views, new
 
 
-def test_a_deleted_array_says_so_everywhere() -> None:
-    uses: list[Callable[[Any], Any]] = [
-        np.asarray, lambda x: x.__dlpack__(), lambda x: x + 1, lambda x: x.unsafe_buffer_pointer(), jx.block_until_ready,
-        lambda x: x.is_ready(), copy.copy, copy.deepcopy, lambda x: x.on_device_size_in_bytes(), jx.jit(lambda a: a),
-    ]  # fmt: skip
-    for dtype in ("float32", "bfloat16"):
-        x = jnp.ones(3, dtype)
-        x.delete()
-        for use in uses:
-            with pytest.raises(DeletedArrayError):
-                use(x)
-        assert x.is_deleted()
-
-
 def test_reading_in_one_thread_what_another_deletes() -> None:
     """It reads the values or is told that they are gone."""
     wrong: list[BaseException] = []

@@ -2,9 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
-import textwrap
 
 import ml_dtypes
 import numpy as np
@@ -13,6 +10,7 @@ import pytest
 from jitscope.xla import client, dlpack, dtypes, forks, hlo_module, lapack, mlir, pytrees, tracebacks, versions
 from jitscope.xla.errors import DeletedBufferError, XlaError
 from jitscope.xla.program import Executable, compile_options
+from tests.compiler.programs import in_new_process
 
 
 F32 = np.dtype("float32")
@@ -38,15 +36,6 @@ def sample(dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
 
 def bits(x: np.ndarray) -> bytes:
     return x.astype(np.float32).tobytes() if x.dtype in dtypes.PACKED else x.tobytes()
-
-
-def in_new_process(code: str, **env: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", textwrap.dedent(code)],
-        capture_output=True, text=True, timeout=60, env={**os.environ, **env},
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
 
 
 def test_installed_jaxlib_has_all_we_use():
@@ -190,31 +179,6 @@ def test_deleted_buffers_say_so(ask, dtype):
         ask(buf)
 
 
-def test_live_buffers():
-    buf = client.put(np.ones(3))
-    assert any(other is buf for other in client.live_buffers())
-
-
-def test_devices():
-    out = in_new_process(
-        """
-        import numpy as np
-        from jitscope.xla import client
-        from jitscope.xla.program import Executable
-        one, two = client.cpu_devices()
-        buf = client.put(np.ones(4, "float32"), two)
-        source = '''module @m { func.func public @main(%x: tensor<4xf32>) -> tensor<4xf32> {
-            %0 = stablehlo.add %x, %x : tensor<4xf32> return %0 : tensor<4xf32> } }'''
-        out, = Executable.compile(source, [((4,), "float32")], device=two).run([buf])
-        moved = client.copy_to_device(out, one)
-        print(client.default_device() == one, client.device_of(out) == two, client.device_of(moved) == one)
-        print(client.to_numpy(moved).tolist(), client.sharding_of(two) is client.sharding_of(two))
-        """,
-        JITSCOPE_CPU_DEVICES="2",
-    )
-    assert out == "True True True\n[2.0, 2.0, 2.0, 2.0] True"
-
-
 # DLPack
 
 
@@ -235,11 +199,6 @@ def test_dlpack_round_trip(dtype, shape):
     x = sample(dtype, shape)
     y = client.to_numpy(client.from_dlpack(Producer(client.put(x))))
     assert (y.dtype, y.shape, y.tobytes()) == (x.dtype, x.shape, x.tobytes())
-
-
-def test_numpy_reads_our_memory_through_dlpack():
-    buf = client.put(np.arange(4.0))
-    assert np.from_dlpack(Producer(buf)).ctypes.data == client.pointer(buf)
 
 
 def test_dlpack_refuses_other_memory_and_packed_dtypes():
@@ -511,27 +470,6 @@ def test_a_forked_child_gets_errors_and_can_read():
     assert captured(buf)[1] == 7
     assert in_forked_child(check) == 0
     assert client.to_numpy(exe.run([buf])[0])[0] == 2
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="the platform has no fork")
-def test_a_child_forked_before_the_client_may_make_its_own():
-    out = in_new_process(
-        """
-        import os, sys, signal, numpy as np
-        from jitscope.xla import client, mlir
-        from jitscope.xla.program import Executable
-        mlir.context()
-        pid = os.fork()
-        if pid:
-            sys.exit(os.waitpid(pid, 0)[1] != 0)
-        signal.alarm(20)
-        source = '''module @m { func.func public @main(%x: tensor<4xf32>) -> tensor<4xf32> {
-            %0 = stablehlo.add %x, %x : tensor<4xf32> return %0 : tensor<4xf32> } }'''
-        exe = Executable.compile(mlir.parse(source), [((4,), "float32")])
-        print(client.to_numpy(exe.run([client.put(np.ones(4, "float32"))])[0]).tolist())
-        """
-    )
-    assert out == "[2.0, 2.0, 2.0, 2.0]"
 
 
 def test_threads_share_one_client():
