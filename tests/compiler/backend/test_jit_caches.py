@@ -12,7 +12,7 @@ import pytest
 
 import jitscope as jx
 from jitscope.backend import caches
-from tests.compiler.programs import add, cos, exp, floats, in_new_process, mul, sin, steps, total
+from tests.compiler.programs import add, cos, exp, floats, mul, sin, steps, total
 
 
 X = floats(3)
@@ -218,14 +218,6 @@ def test_clear_caches_forgets_everything():
     assert (seen["trace"], seen["compile"], seen["reuse"]) == (1, 0, 1)
 
 
-def test_arguments_nobody_reads_are_not_passed_on():
-    f = jx.jit(lambda used, unused, tree: add(used, tree["a"]))
-    text = f.lower(X, BIG, {"a": X, "b": BIG}).as_text()
-    assert "tensor<50xf32>" not in text
-    np.testing.assert_array_equal(f(X, BIG, {"a": X, "b": BIG}), X + X)
-    assert float(jx.jit(lambda x: 1.0)(BIG)) == 1.0
-
-
 def test_dead_equations_are_not_compiled():
     f = jx.jit(lambda x: (exp(x), sin(x))[1])
     assert "exponential" not in f.lower(X).as_text()
@@ -261,18 +253,3 @@ def test_records_of_a_first_call():
     assert [r.step for r in seen.records] == ["trace", "lower", "compile", "run"]
     assert all(r.seconds > 0 for r in seen.records) and len({r.program for r in seen.records}) == 1
     assert seen.records[0].call_site is not None and seen.records[0].call_site.file == __file__
-
-
-def test_nobody_need_listen():
-    assert (
-        in_new_process(
-            """
-        import jitscope as jx, numpy as np
-        from jitscope.ops.elementwise import sin_p
-        f = jx.jit(lambda x: sin_p(x))
-        f(np.ones(3)), f(np.ones(3))
-        print(f._cache_size())
-        """
-        )
-        == "1"
-    )

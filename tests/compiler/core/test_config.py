@@ -17,10 +17,10 @@ import pytest
 
 import jitscope as jx
 import jitscope.numpy as jnp
-from jitscope import lax, random
+from jitscope import random
 from jitscope.core import config as configuration
 from jitscope.core.config import OPTIONS, override, settings
-from jitscope.core.errors import KeyReuseError, TypePromotionError
+from jitscope.core.errors import TypePromotionError
 from jitscope.core.jax_options import comes_later
 from tests.oracle import recorded
 
@@ -291,23 +291,6 @@ def test_wrong_environment_variables_are_named(variable: str, text: str) -> None
 # What they do (num_cpu_devices and default_device: test_devices; debug_key_reuse: test_keys) --------------------------
 
 
-def test_enable_x64() -> None:
-    f = jx.jit(lambda x: x + 1)
-    assert f(1.0).dtype == np.float32
-    jx.config.update("jax_enable_x64", True)
-    assert f(1.0).dtype == jnp.zeros(1).dtype == np.float64 and jnp.arange(2).dtype == np.int64
-
-
-def test_disable_jit() -> None:
-    seen = []
-    f = jx.jit(lambda x: seen.append(type(x)) or jnp.sin(x))
-    f(jnp.ones(2))
-    with jx.disable_jit():
-        assert float(f(jnp.ones(()))) == pytest.approx(np.sin(1.0))
-        lax.fori_loop(0, 2, lambda i, c: seen.append(type(c)) or c + 1.0, jnp.float32(0))
-    assert [issubclass(kind, jx.Array) for kind in seen][1:] == [True] * (len(seen) - 1) and len(seen) >= 3
-
-
 def test_numpy_dtype_promotion() -> None:
     x, n = jnp.ones(2), jnp.ones(2, "int32")
     with jx.numpy_dtype_promotion("strict"):
@@ -380,13 +363,6 @@ def test_random_seed_offset() -> None:
     with jx.random_seed_offset(-2):
         shifted = jx.vmap(random.key)(np.arange(2, 4))
     assert (shifted == jx.vmap(random.key)(np.arange(2))).all()
-
-
-def test_debug_key_reuse() -> None:
-    key = random.key(0)
-    with jx.debug_key_reuse(), pytest.raises(KeyReuseError):
-        random.normal(key), random.normal(key)
-    assert random.normal(key) == random.normal(key)
 
 
 def test_gradients_of_what_computes_with_64_bits_in_a_block_of_its_own() -> None:

@@ -104,26 +104,7 @@ def test_result_type_is_that_of_adding_all(names: list[str]) -> None:
     assert found == jnp.result_type(*[jnp.zeros(1, n) for n in names])
 
 
-def test_strict_promotion() -> None:
-    from jitscope.core.config import override
-
-    with override(numpy_dtype_promotion="strict"):
-        assert (jnp.ones(2) + 1).dtype == jnp.float32
-        with pytest.raises(TypePromotionError, match="strict"):
-            _ = jnp.ones(2) + jnp.ones(2, "int32")
-
-
 # 64 bits --------------------------------------------------------------------------------------------------------------
-
-
-def test_64_bits_when_enabled() -> None:
-    with jx.enable_x64():
-        assert jnp.zeros(2).dtype == np.float64 and jnp.arange(3).dtype == np.int64
-        assert (jnp.ones(2, "float32") + 1.5).dtype == np.float32
-        assert jnp.asarray(np.arange(2)).dtype == np.int64
-        assert jnp.sum(jnp.ones(3, "int8")).dtype == np.int64
-        assert jx.jit(lambda x: x * 2)(jnp.ones(2)).dtype == np.float64
-    assert jnp.zeros(2).dtype == np.float32
 
 
 @pytest.mark.parametrize(
