@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import linecache
-import math
 import re
-import sys
 import traceback
 from types import SimpleNamespace
 from typing import Any
@@ -20,16 +18,13 @@ import jitscope.numpy as jnp
 from jitscope.core.errors import (
     ConcretizationTypeError,
     DeletedArrayError,
-    TracerArrayConversionError,
-    TracerBoolConversionError,
-    TracerIntegerConversionError,
     UnexpectedTracerError,
     XlaError,
 )
 from jitscope.core.primitive import Primitive
 from jitscope.core.trace import evaluating
 from jitscope.ops.families import pure
-from tests.compiler.programs import add, floats, lt, mul, sin, total
+from tests.compiler.programs import add, floats, mul, sin, total
 
 
 X = floats(3)
@@ -50,67 +45,6 @@ def branch(x, train):
     if train:
         return sin(x)
     return x
-
-
-def loop(x, n):
-    for _ in range(n):
-        x = sin(x)
-    return x
-
-
-def numbers(x, y):
-    return mul(x, math.sqrt(total(y)))
-
-
-ASKED = {
-    "if": (branch, (X, True), TracerBoolConversionError, "if train:", "argument train of branch", "jnp.where"),
-    "while": (lambda x: [0 for _ in iter(lambda: bool(lt(x, 1.0)), False)], (1.0,), TracerBoolConversionError, "lt(x, 1.0)",
-              "argument x", "jnp.where"),
-    "and": (lambda a, b: a and b, (1.0, 2.0), TracerBoolConversionError, "a and b", "argument a", "& | ~"),
-    "not": (lambda flag: not flag, (True,), TracerBoolConversionError, "not flag", "argument flag", "static"),
-    "assert": (lambda x: x if lt(x, 0.0) else sin(x), (1.0,), TracerBoolConversionError, "lt(x, 0.0)", "depends on argument x", "static"),
-    "range": (loop, (X, 3), TracerIntegerConversionError, "for _ in range(n):", "argument n of loop", "static_argnames"),
-    "list index": (lambda i: [1, 2][i], (1,), TracerIntegerConversionError, "[1, 2][i]", "argument i", "static_argnames"),
-    "int": (lambda x: int(x), (1.5,), ConcretizationTypeError, "int(x)", "argument x", "static_argnames"),
-    "float": (lambda x: float(x), (1.5,), ConcretizationTypeError, "float(x)", "argument x", "static_argnames"),
-    "complex": (lambda x: complex(x), (1.5,), ConcretizationTypeError, "complex(x)", "argument x", "static_argnames"),
-    "math": (numbers, (X, X), ConcretizationTypeError, "math.sqrt(total(y))", "depends on argument y of numbers", "computation in jnp"),
-    "item": (lambda x: x.item(), (1.5,), ConcretizationTypeError, "x.item()", "argument x", "static_argnames"),
-    "tolist": (lambda x: x.tolist(), (X,), ConcretizationTypeError, "x.tolist()", "argument x", "static_argnames"),
-    "numpy": (lambda x: np.sin(x), (X,), TracerArrayConversionError, "np.sin(x)", "argument x", "function of jnp"),
-    "asarray": (lambda x: np.asarray(x) + 1, (X,), TracerArrayConversionError, "np.asarray(x)", "argument x", "function of jnp"),
-    "in a tree": (lambda t: bool(t["a"][1]), ({"a": [X, True]},), TracerBoolConversionError, "bool(t", "argument t['a'][1]", "static"),
-    "keyword": (lambda x, *, flag: x if flag else sin(x), (X,), TracerBoolConversionError, "if flag", "argument flag", "static"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", ASKED)
-def test_python_asks_for_a_value_that_is_not_known(name):
-    fun, args, kind, line, subject, advice = ASKED[name]
-    kwargs = {"flag": True} if name == "keyword" else {}
-    with pytest.raises(kind) as caught:
-        jx.jit(fun)(*args, **kwargs)
-    message = str(caught.value)
-    assert line in message and subject in message and advice in message, message
-    assert "in line" in message and "what to do:" in message
-
-
-def test_the_chain_of_lines_that_led_to_the_value():
-    def f(a, b):
-        c = mul(a, b)
-        d = sin(c)
-        if lt(d, 0.0):
-            return a
-        return b
-
-    with pytest.raises(TracerBoolConversionError) as caught:
-        jx.jit(f)(1.0, 2.0)
-    message = str(caught.value)
-    places = [
-        message.index(part)
-        for part in ("if lt(d, 0.0):", "d = sin(c)", "c = mul(a, b)", "argument a of f: f32[], argument b of f: f32[]")
-    ]
-    assert places == sorted(places), message
 
 
 def test_long_chains_are_cut():
@@ -283,15 +217,6 @@ def test_mapped_axes_that_differ_are_told_by_name_with_the_line(case):
     assert "what to do: " in said and "in_axes=(0, None)" in said
 
 
-def test_internal_frames_can_be_left_out_of_tracebacks():
-    def files(mode):
-        with jx.traceback_filtering(mode), pytest.raises(ValueError) as caught:
-            jx.jit(lambda a: jx.vmap(lambda b: b + jnp.ones(7))(a))(floats(2, 3))
-        return {frame.filename for frame in traceback.extract_tb(caught.value.__traceback__)}
-
-    assert files("fold") == {__file__} and len(files("off")) > 3
-
-
 @pytest.mark.parametrize("module", [jnp, jx.lax, jx.nn, jx.random])
 def test_a_name_that_a_module_lacks_is_asked_for_in_the_users_line(module):
     with pytest.raises(AttributeError, match="has no attribute 'sine'") as caught:
@@ -300,38 +225,6 @@ def test_a_name_that_a_module_lacks_is_asked_for_in_the_users_line(module):
 
 
 # Endless recursion ----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("transform", [lambda f: f, jx.jit, lambda f: jx.jit(lambda x: total(f(x))),
-                                       lambda f: jx.vmap(f, in_axes=None, axis_size=1)])  # fmt: skip
-def test_endless_recursion(transform):
-    def endless(x):
-        return again(sin(x))
-
-    again = transform(endless)
-    limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(350)  # the work grows faster than the depth
-    try:
-        for _ in range(2):
-            with pytest.raises(RecursionError) as caught:
-                jx.jit(endless)(X)
-            assert any(frame.name == "endless" for frame in traceback.extract_tb(caught.value.__traceback__))
-    finally:
-        sys.setrecursionlimit(limit)
-
-
-def test_recursion_that_ends():
-    def factorial(x, n):
-        return x if n == 0 else mul(inner(x, n - 1), float(n))
-
-    inner = jx.jit(factorial, static_argnums=1)
-    limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(limit, 3000))
-    try:
-        assert float(inner(1.0, 6)) == 720.0
-        assert float(inner(1.0, 30)) == pytest.approx(math.factorial(30), rel=1e-5)
-    finally:
-        sys.setrecursionlimit(limit)
 
 
 # What execution itself does not check ---------------------------------------------------------------------------------
