@@ -247,14 +247,6 @@ def test_updates(data: st.DataObject) -> None:
     np.testing.assert_allclose(updates[0](jnp.asarray(x)), updates[0].expected(x), rtol=2e-5, err_msg=str(updates[0]))
 
 
-@pytest.mark.parametrize("index", [(0, 0, 0), (slice(None), [1.5]), "a", (..., 0, ...), np.ones((2, 2), np.bool_)])
-def test_what_is_no_index(index: Any) -> None:
-    with pytest.raises((IndexError, TypeError)):
-        numbers((3, 4))[index]
-    with pytest.raises((IndexError, TypeError)):
-        jnp.ones((3, 4))[index]
-
-
 # Reductions ----------------------------------------------------------------------------------------------------------
 
 PLAIN = ["sum", "prod", "mean", "max", "min", "any", "all", "std", "var", "ptp", "median", "count_nonzero"]

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import hypothesis.extra.numpy as hnp
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
 
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope.core.errors import NonConcreteBooleanIndexError, TracerIntegerConversionError
-from tests.extent import examples
 
 
 SHAPE = (3, 4, 2)
@@ -177,29 +174,6 @@ def distinct(index: Any) -> bool:
     return count.max() <= 1
 
 
-@pytest.mark.parametrize(
-    "index",
-    [
-        0,
-        (0, 1),
-        slice(1, 3),
-        (slice(None), 2),
-        np.array([0, 2]),
-        (..., slice(None, None, 2)),
-        X > 5,
-        slice(None, None, -1),
-    ],
-    ids=positions,
-)
-def test_eager_updates(index: Any) -> None:
-    x = jnp.asarray(X + 1)
-    for how in ("set", "add", "max"):
-        np.testing.assert_array_equal(getattr(x.at[index], how)(3.0), changed(index, how, np.float32(3)))
-    np.testing.assert_array_equal(x, X + 1)
-    np.testing.assert_array_equal(x.at[index].apply(lambda v: v * 2), changed(index, "multiply", np.float32(2)))
-    np.testing.assert_array_equal(x.at[index].get(), X[index] + 1)
-
-
 def test_numbers_and_starts_share_a_program() -> None:
     from jitscope.numpy import indexing
 
@@ -293,48 +267,6 @@ def test_derivatives_of_reads_and_writes() -> None:
     np.testing.assert_array_equal(jx.grad(lambda v: (v.at[1].set(5.0) ** 2).sum())(v), [0, 0, 4])
     np.testing.assert_array_equal(jx.grad(lambda w: (v.at[i].add(w) ** 2).sum())(jnp.ones(3)), [4, 6, 4])
     np.testing.assert_array_equal(jx.grad(lambda v: v.at[::2].multiply(3.0).sum())(v), [3, 1, 3])
-
-
-# Hypothesis -----------------------------------------------------------------------------------------------------------
-
-
-@settings(max_examples=examples(60))
-@given(st.data())
-def test_basic_indices(data: st.DataObject) -> None:
-    shape = data.draw(hnp.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=4))
-    x = np.arange(np.prod(shape, dtype=int)).reshape(shape)
-    index = data.draw(hnp.basic_indices(shape, allow_newaxis=True, allow_ellipsis=True))
-    np.testing.assert_array_equal(jx.make_jaxpr(lambda x: x[index])(x).out_avals[0].shape, x[index].shape)
-    np.testing.assert_array_equal(jnp.asarray(x)[index], x[index])
-
-
-@settings(max_examples=examples(40))
-@given(st.data())
-def test_integer_array_indices(data: st.DataObject) -> None:
-    shape = data.draw(hnp.array_shapes(min_dims=1, max_dims=3, min_side=1, max_side=4))
-    x = np.arange(np.prod(shape)).reshape(shape)
-    count = data.draw(st.integers(1, len(shape)))
-    arrays = list(
-        data.draw(hnp.integer_array_indices(shape[:count], result_shape=hnp.array_shapes(max_dims=2, max_side=3)))
-    )
-    rest: list[Any] = [
-        data.draw(st.sampled_from([slice(None), slice(None, None, -1), slice(0, 1)])) for _ in shape[count:]
-    ]
-    mixed = (
-        data.draw(st.permutations([*zip(shape, arrays + rest)]))
-        if len(set(shape)) == 1
-        else [*zip(shape, arrays + rest)]
-    )
-    index = tuple(part for _, part in mixed)
-    np.testing.assert_array_equal(jnp.asarray(x)[index], x[index])
-
-
-@settings(max_examples=examples(30))
-@given(hnp.arrays(np.bool_, hnp.array_shapes(min_dims=1, max_dims=2, max_side=4)))
-def test_masks(mask: np.ndarray) -> None:
-    x = np.arange(mask.size * 2).reshape(*mask.shape, 2)
-    np.testing.assert_array_equal(jnp.asarray(x)[mask], x[mask])
-    np.testing.assert_array_equal(jnp.asarray(x)[mask, 0], x[mask, 0])
 
 
 # What is no index -----------------------------------------------------------------------------------------------------

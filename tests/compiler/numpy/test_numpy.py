@@ -6,7 +6,6 @@ import warnings
 from functools import cache
 from typing import Any
 
-import hypothesis.extra.numpy as hnp
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -226,30 +225,6 @@ def test_derivatives(group: str) -> None:
         if not np.allclose(back, forth, rtol=1e-9, atol=1e-9 * max(1, abs(float(forth)))):
             failures.append(f"{case.expr}: vjp gives {back}, jvp {forth}")
     report(failures)
-
-
-REDUCTIONS = ("sum", "prod", "max", "min", "mean", "any", "all", "count_nonzero", "ptp", "median")
-
-
-@settings(max_examples=examples(25))
-@given(st.data())
-def test_reductions_over_any_axes(data: st.DataObject) -> None:
-    shape = data.draw(hnp.array_shapes(min_dims=1, max_dims=4, max_side=4))
-    dtype = data.draw(st.sampled_from([np.int32, np.float32]))
-    x = data.draw(hnp.arrays(dtype, shape, elements=st.integers(-4, 4)))
-    axes = data.draw(st.one_of(st.none(), st.sets(st.integers(-len(shape), len(shape) - 1), min_size=1)))
-    distinct = tuple({a % len(shape): a for a in axes}.values()) if axes else None
-    keepdims = data.draw(st.booleans())
-
-    def all_of_them(module: Any, x: Any) -> list[Any]:
-        found = [getattr(module, name)(x, axis=distinct, keepdims=keepdims) for name in REDUCTIONS]
-        one = distinct[0] if distinct else None
-        return [*found, module.argmax(x, axis=one), module.cumsum(x, axis=one), module.sort(x, axis=one)]
-
-    results = once(lambda x: all_of_them(jnp, x))(x)
-    for found, expected in zip(results, all_of_them(np, x)):
-        assert found.shape == np.shape(expected)
-        np.testing.assert_allclose(as_numpy(found), expected, rtol=1e-5)
 
 
 def test_small_counts_of_repeats_do_not_overflow():

@@ -11,7 +11,6 @@ from hypothesis import given, settings, strategies as st
 
 import jitscope as jx
 import jitscope.numpy as jnp
-from jitscope.core.errors import ConcretizationTypeError, UnexpectedTracerError
 from tests.extent import examples
 
 
@@ -264,30 +263,6 @@ def test_creation() -> None:
         np.testing.assert_allclose(np.asarray(found), expected, rtol=1e-6, atol=1e-6)
 
 
-def test_creation_while_tracing_gives_the_same() -> None:
-    def made(x: Any) -> list[Any]:
-        return [
-            jnp.zeros((2, 3)) + x,
-            jnp.arange(5) + x,
-            jnp.arange(2, 9, 3) * x,
-            jnp.eye(3, k=1) * x,
-            jnp.tri(3) * x,
-            jnp.linspace(0, x, 5),
-            jnp.full((2,), x),
-            jnp.array([x, 2 * x]),
-            jnp.array([[x], [1.0]]),
-            jnp.ones_like(x),
-            jnp.arange(0, 1, 0.25) * x,
-            jnp.full_like(jnp.ones(3), x),
-            jnp.asarray([1, 2]) * x,
-        ]
-
-    for found, expected in zip(jx.jit(made)(3.0), made(jnp.float32(3))):
-        np.testing.assert_allclose(found, expected, rtol=1e-6)
-    for found in made(jnp.float32(3))[:1]:
-        assert found.shape == (2, 3)
-
-
 def test_copies() -> None:
     values = np.ones(3, np.float32)
     x = jnp.asarray(values)
@@ -357,48 +332,3 @@ def test_bad_input(call: Any, error: type[Exception], words: str) -> None:
         call()
     with pytest.raises(error, match=words):
         jx.jit(lambda: call())()
-
-
-def test_values_that_are_needed_while_tracing() -> None:
-    for call in (
-        lambda x: jnp.arange(x),
-        lambda x: jnp.nonzero(jnp.ones(3) * x),
-        lambda x: jnp.unique(jnp.ones(2) * x),
-        lambda x: jnp.repeat(jnp.ones(2), x),
-        lambda x: jnp.zeros(3).reshape(x, 1),
-    ):
-        with pytest.raises(TypeError):
-            jx.jit(call)(3)
-    with pytest.raises(ConcretizationTypeError, match="size=n"):
-        jx.jit(jnp.nonzero)(jnp.ones(3))
-
-
-def test_leaked_tracers() -> None:
-    kept = []
-    jx.jit(lambda x: kept.append(x) or x)(jnp.ones(3))
-    for use in (
-        jnp.sin,
-        lambda x: x + 1,
-        jnp.sum,
-        lambda x: x[0],
-        lambda x: jnp.concatenate([x, x]),
-        lambda x: x.at[0].set(1),
-    ):
-        with pytest.raises(UnexpectedTracerError):
-            use(kept[0])
-
-
-def test_deleted_arrays() -> None:
-    x = jnp.ones(3)
-    x.delete()
-    for use in (jnp.sin, lambda x: x + 1, jnp.sum, lambda x: x[0], lambda x: jnp.concatenate([x, x])):
-        with pytest.raises(RuntimeError, match="deleted"):
-            use(x)
-
-
-def test_a_walk_through() -> None:
-    x = jnp.arange(6.0).reshape(2, 3)
-    assert float(jx.jit(lambda x: (jnp.sin(x) * 2 + x[0]).sum())(x)) == pytest.approx(
-        2 * np.sin(np.arange(6)).sum() + 6, rel=1e-5
-    )
-    assert jx.grad(lambda x: (x**2).sum())(x).tolist() == [[0, 2, 4], [6, 8, 10]]
