@@ -162,15 +162,6 @@ def test_stop_gradient_takes_trees() -> None:
     np.testing.assert_allclose(jx.grad(f)(jnp.asarray(X)), X)
 
 
-def test_collectives_over_a_named_axis() -> None:
-    out = jx.vmap(lambda v: (v - lax.pmean(v, "i"), lax.axis_index("i"), lax.pmax(v, "i")), axis_name="i")(
-        jnp.asarray(X)
-    )
-    np.testing.assert_allclose(out[0], X - X.mean(0), rtol=1e-6, atol=1e-7)
-    np.testing.assert_array_equal(out[1], [0, 1])
-    np.testing.assert_allclose(out[2], np.broadcast_to(X.max(0), X.shape))
-
-
 def test_scatter_and_gather() -> None:
     numbers = lax.ScatterDimensionNumbers((), (0,), (0,))
     out = lax.scatter_add(jnp.zeros(3), jnp.array([[1], [1]]), jnp.array([2.0, 3.0]), numbers)

@@ -1,74 +1,17 @@
-"""Pytrees: flattening, paths, prefixes, and classes that users register."""
+"""Pytrees: maps, prefixes, and classes that users register. (There and back: test_tree_util.py.)"""
 
 from __future__ import annotations
 
 import dataclasses
 import functools
-from collections import OrderedDict, defaultdict, namedtuple
 from typing import Any
 
-import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import given
 
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import tree
-from tests.compiler.programs import add, mul, total
-
-
-Point = namedtuple("Point", "x y")
-LEAVES = st.one_of(st.integers(), st.floats(allow_nan=False), st.text(max_size=3), st.booleans())
-KEYS = st.text(max_size=3)
-TREES = st.recursive(
-    LEAVES | st.none(),
-    lambda inner: st.one_of(
-        st.lists(inner, max_size=3), st.tuples(inner, inner), st.dictionaries(KEYS, inner, max_size=3),
-        st.builds(Point, inner, inner), st.lists(st.tuples(KEYS, inner), max_size=3).map(OrderedDict),
-        st.dictionaries(KEYS, inner, max_size=3).map(lambda d: defaultdict(list, d))),
-    max_leaves=12,
-)  # fmt: skip
-
-
-def by_hand(x, path=""):
-    """Paths and leaves, by the rules as documented."""
-    if x is None:
-        return []
-    if isinstance(x, OrderedDict):
-        return [r for k, v in x.items() for r in by_hand(v, f"{path}[{k!r}]")]
-    if isinstance(x, dict):
-        return [r for k in sorted(x) for r in by_hand(x[k], f"{path}[{k!r}]")]
-    if isinstance(x, Point):
-        return [*by_hand(x.x, f"{path}.x"), *by_hand(x.y, f"{path}.y")]
-    if isinstance(x, (list, tuple)):
-        return [r for i, v in enumerate(x) for r in by_hand(v, f"{path}[{i}]")]
-    return [(path, x)]
-
-
-@given(TREES)
-def test_flatten_gives_leaves_in_order_with_their_paths(x):
-    leaves, structure = tree.flatten(x)
-    expected = by_hand(x)
-    assert leaves == [leaf for _, leaf in expected] == tree.leaves(x)
-    assert tree.leaf_paths(x) == [path for path, _ in expected]
-    assert structure.num_leaves == len(leaves) and structure == tree.structure(x)
-
-
-@given(TREES)
-def test_unflatten_takes_it_back(x):
-    leaves, structure = tree.flatten(x)
-    again = tree.unflatten(structure, leaves)
-    assert again == x and type(again) is type(x)
-    assert tree.structure(again) == structure and hash(tree.structure(again)) == hash(structure)
-    assert tree.map(lambda leaf: leaf, x) == x
-    assert tree.leaves(tree.map_with_path(lambda path, leaf: tree.keystr(path), x)) == tree.leaf_paths(x)
-
-
-@given(TREES, TREES)
-def test_structures_are_equal_when_the_trees_differ_in_leaves_alone(x, y):
-    same = tree.structure(x) == tree.structure(y)
-    assert same == (repr(tree.structure(x)) == repr(tree.structure(y)))
 
 
 def test_map_over_several_trees_follows_the_first():
@@ -150,26 +93,6 @@ class Keyed:
 
 
 tree.register_pytree_with_keys(Keyed, lambda k: ([(tree.GetAttrKey("w"), k.w)], None), lambda _, xs: Keyed(*xs))
-
-
-def test_registered_classes_pass_through_transformations():
-    x = np.arange(3, dtype=np.float32)
-
-    @jx.jit
-    def step(state, pair, config):
-        assert isinstance(config, Config) and pair.label == "p"
-        return State(add(state.weights, mul(pair.left, config.scale)), add(state.step, 1), state.name), Keyed(
-            pair.right
-        )
-
-    state, keyed = step(State(x, 0, "n"), Pair(x, x, "p"), Config(2.0))
-    np.testing.assert_allclose(state.weights, 3 * x)
-    assert (int(state.step), state.name) == (1, "n") and isinstance(keyed, Keyed)
-    gradient = jx.grad(lambda s: total(mul(s.weights, s.weights)), allow_int=True)(State(x, 0))
-    np.testing.assert_allclose(gradient.weights, 2 * x)
-    mapped = jx.vmap(lambda p: Pair(p.right, p.left, "q"))(Pair(x, x + 1, "p"))
-    assert mapped.label == "q"
-    np.testing.assert_allclose(mapped.left, x + 1)
 
 
 def test_static_data_is_part_of_the_structure():

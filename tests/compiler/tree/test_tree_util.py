@@ -37,7 +37,7 @@ def test_nothing_is_missing() -> None:
 
 KEYS = st.text(max_size=2) | st.sampled_from(["w", "b"])
 TREES = st.recursive(
-    st.integers() | st.floats(allow_nan=False) | st.none(),
+    st.integers() | st.floats(allow_nan=False) | st.text(max_size=2) | st.booleans() | st.none(),
     lambda inner: st.one_of(
         st.lists(inner, max_size=3),
         st.tuples(inner, inner),
@@ -76,6 +76,11 @@ def by_hand(x: Any) -> list[tuple[str, Any]]:
 def test_there_and_back(x: Any) -> None:
     found, treedef = tu.tree_flatten_with_path(x)
     assert [(tu.keystr(path), leaf) for path, leaf in found] == by_hand(x)
+    assert (
+        tree.leaf_paths(x)
+        == [path for path, _ in by_hand(x)]
+        == tree.leaves(tree.map_with_path(lambda p, _: tree.keystr(p), x))
+    )
     assert tu.tree_flatten(x) == ([leaf for _, leaf in by_hand(x)], treedef)
     again = tu.tree_unflatten(treedef, [leaf for _, leaf in found])
     assert type(again) is type(x) and by_hand(again) == by_hand(x)
@@ -92,6 +97,7 @@ def test_one_level_at_a_time(x: Any, y: Any) -> None:
     assert count(x) == tu.tree_structure(x).num_leaves == len(by_hand(x))
     if tu.is_tree_node(type(x)):
         assert len(tu.flatten_one_level_with_keys(x)[0]) == len(list(tu.flatten_one_level(x)[0]))
+    assert (tree.structure(x) == tree.structure(y)) == (repr(tree.structure(x)) == repr(tree.structure(y)))
     assert tu.treedef_tuple([tu.tree_structure(x), tu.tree_structure(y)]) == tu.tree_structure((x, y))
     assert tu.all_leaves([x, y]) == (not tu.is_tree_node(type(x)) and not tu.is_tree_node(type(y)))
 
