@@ -5,23 +5,6 @@ from tests.scope.regions.programs import parsed
 
 
 IN_PARTS = parsed("""
-=== prints now and then
-X = rng.normal(size=(40, 3)); y = X @ np.ones(3); w = np.zeros(3); b = 0.0
----
-for epoch in range(100):
-    err = X @ w + b - y
-    w = w - 0.05 * X.T @ err / 40
-    b = b - 0.05 * err.mean()
-    if epoch % 25 == 0 or epoch == 99:
-        print(f"{epoch}: {np.mean(err ** 2):.3f}")
-=== keeps states now and then, a list that grows in each turn
-u = rng.normal(size=20); kept = []; sizes = []
----
-for t in range(5, 65):
-    u[1:-1] = u[1:-1] + 0.2 * (u[2:] - 2 * u[1:-1] + u[:-2])
-    sizes.append(np.abs(u).max())
-    if (t + 1) % 20 == 0:
-        kept.append(u.copy())
 === leaves the loop in a turn that it looks at
 x = 1.0 + rng.random(8); kept = 0
 ---
@@ -58,14 +41,6 @@ for t in range(60):
     u_next[1:-1] = 2 * u[1:-1] - u_prev[1:-1] + 0.2 * (u[2:] - 2 * u[1:-1] + u[:-2])
     u_next[0] = u_next[-1] = 0.0
     u_prev, u = u, u_next
-=== a leapfrog whose names change one after the other
-u = rng.normal(size=30); u_prev = u.copy()
----
-for t in range(60):
-    new = u.copy()
-    new[1:-1] = 2 * u[1:-1] - u_prev[1:-1] + 0.2 * (u[2:] - 2 * u[1:-1] + u[:-2])
-    u_prev = u
-    u = new
 === a trajectory, row by row
 def f(s): return np.array([s[1], -np.sin(s[0])])
 path = np.zeros((200, 2)); path[0] = rng.normal(size=2)
@@ -98,13 +73,6 @@ for k in range(20):
     out[k, 1] = len(above)
     out[k, 2] = np.max(np.abs(above))
     out[k, 3] = (above ** 2).mean()
-=== Newton where a mask says so
-z = rng.normal(size=(6, 5)) + 1j * rng.normal(size=(6, 5)); turns = np.zeros((6, 5), dtype=int)
----
-for k in range(12):
-    going = np.abs(z ** 3 - 1) > 1e-6
-    z[going] = z[going] - (z[going] ** 3 - 1) / (3 * z[going] ** 2)
-    turns[going] += 1
 === bodies that bounce, a column of a mask
 p = rng.random((20, 2)); v = rng.normal(size=(20, 2)) * 0.02
 ---
@@ -159,45 +127,6 @@ for k in range(40):
     p = 1 / (1 + np.exp(-(X @ w)))
     w = w - 0.1 * X.T @ (p - y) / 50
     share[k] = np.mean((p > 0.5) == y)
-=== layers in a list, one that has nothing of its own
-class Dense:
-    def __init__(self, i, o): self.W, self.b = rng.normal(size=(i, o)), np.zeros(o)
-    def forward(self, x):
-        self.x = x
-        return x @ self.W + self.b
-    def backward(self, g):
-        back = g @ self.W.T
-        self.W -= 0.05 * self.x.T @ g
-        self.b -= 0.05 * g.sum(0)
-        return back
-class Relu:
-    def forward(self, x):
-        self.on = x > 0
-        return x * self.on
-    def backward(self, g): return g * self.on
-X = rng.normal(size=(12, 3)); Y = X[:, :1] * X[:, 1:2]; net = [Dense(3, 5), Relu(), Dense(5, 1)]
----
-for epoch in range(20):
-    out = X
-    for layer in net:
-        out = layer.forward(out)
-    g = (out - Y) / 12
-    for layer in reversed(net):
-        g = layer.backward(g)
-=== knapsack backwards, as far as a weight says
-wt = rng.integers(1, 9, 8); val = rng.integers(1, 90, 8); best = np.zeros(31, dtype=np.int64)
----
-for w, v in zip(wt, val):
-    for c in range(30, w - 1, -1):
-        best[c] = max(best[c], best[c - w] + v)
-=== bubble sort, whose last turn has no pairs left
-a = rng.integers(0, 99, 14); swaps = 0
----
-for i in range(len(a)):
-    for j in range(len(a) - 1 - i):
-        if a[j] > a[j + 1]:
-            a[j], a[j + 1] = a[j + 1], a[j]
-            swaps += 1
 === insertion sort
 a = rng.random(16)
 ---
@@ -271,17 +200,6 @@ f, g = growth(1.2 + 0.1 * rng.random(), 2), growth(0.7, 3); at = lookup(table); 
 for k in range(50):
     x = g(f(x)) + 0.01
     s += at(k)
-=== a right-hand side of a factory, made anew in the cell
-def make_rhs(k, c):
-    def rhs(y):
-        return np.array([y[1], -k * y[0] - c * y[1]])
-    return rhs
-stiffness = 4.0 + rng.random()
----
-rhs = make_rhs(stiffness, 0.1)
-y = np.array([1.0, 0.0])
-for n in range(50):
-    y = y + 0.01 * rhs(y + 0.005 * rhs(y))
 === Cholesky, rows up to a count
 B = rng.normal(size=(9, 9)); A = B @ B.T + 9 * np.eye(9); n = 9; L = np.zeros((n, n))
 ---
@@ -292,23 +210,6 @@ for i in range(n):
             L[i, j] = np.sqrt(s)
         else:
             L[i, j] = s / L[j, j]
-=== elimination, rows from a count on
-A = rng.normal(size=(8, 8)) + 8 * np.eye(8); b = rng.normal(size=8); n = 8; x = np.zeros(n)
----
-for k in range(n - 1):
-    for i in range(k + 1, n):
-        f = A[i, k] / A[k, k]
-        A[i, k:] -= f * A[k, k:]
-        b[i] -= f * b[k]
-for i in range(n - 1, -1, -1):
-    x[i] = (b[i] - np.dot(A[i, i + 1:], x[i + 1:])) / A[i, i]
-=== Gauss and Seidel, both parts of a row
-A = rng.normal(size=(7, 7)) + 9 * np.eye(7); b = rng.normal(size=7); x = np.zeros(7)
----
-for sweep in range(12):
-    old = x.copy()
-    for i in range(7):
-        x[i] = (b[i] - (A[i, :i] @ x[:i] + A[i, i + 1:] @ old[i + 1:])) / A[i, i]
 === averages of what was before, sizes that grow
 x = rng.normal(size=40); mean, top, spread, back = np.zeros(40), np.zeros(40), np.zeros(40), np.zeros(40)
 ---
@@ -370,34 +271,6 @@ while (grid >= 4).any():
     grid[:-1, :][tall[1:, :]] += 1
     grid[:, 1:][tall[:, :-1]] += 1
     grid[:, :-1][tall[:, 1:]] += 1
-=== a walk that turns at both ends
-us = rng.random(60); acts = rng.integers(0, 2, 60); Q = np.zeros((6, 2)); s = 0
----
-for t in range(60):
-    a = int(Q[s].argmax()) if us[t] > 0.1 else int(acts[t])
-    s2 = min(s + 1, 5) if a == 1 else max(s - 1, 0)
-    r = 1.0 if s2 == 5 else 0.0
-    Q[s, a] += 0.1 * (r + 0.9 * Q[s2].max() - Q[s, a])
-    s = 0 if s2 == 5 else s2
-=== norms of jitscope's arrays in NumPy's
-import jitscope.numpy as jnp
-A = rng.normal(size=(6, 6)).astype(np.float32) * 0.2; x = jnp.ones(6); norms = np.zeros(20)
----
-for i in range(20):
-    x = jnp.tanh(A @ x + 0.1)
-    norms[i] = float(jnp.linalg.norm(x))
-=== attributes and names under a branch, never taken at first
-class Net: pass
-net = Net(); net.w = np.ones(3); net.best = 10.0; limit = -5.0 + 8.0 * float(rng.random()); s = 0.0
----
-for k in range(12):
-    if net.w.sum() > limit:
-        net.best = net.best * 0.5
-        s = s + 1.0
-    else:
-        net.w = net.w + 0.1
-        s += 0.25
-    net.w = net.w * 0.9
 === jitscope's arrays until a value says so
 import jitscope.numpy as jnp
 a = jnp.linspace(1.0, 5.0, 9) + float(rng.random()); x = jnp.ones(9); n = 0
@@ -414,17 +287,6 @@ for i in range(30):
     if float(jnp.sum(new ** 2)) > 30.0:
         rate = rate * 0.5
     x = new
-=== a state that is a tuple
-def step(state, h):
-    x, v = state
-    a = -np.sin(x)
-    return x + h * v, v + h * a
-state = (1.0 + float(rng.random()), 0.0); other = (rng.normal(size=3), np.zeros(3)); s = 0.0
----
-for i in range(60):
-    state = step(state, 0.01)
-    other = (other[0] + 0.1 * other[1], other[1] - 0.1 * other[0])
-    s += state[1]
 === a walk of jitscope's random keys
 import jitscope, jitscope.numpy as jnp
 key = jitscope.random.key(int(rng.integers(99))); x = jnp.zeros(4)
@@ -432,15 +294,6 @@ key = jitscope.random.key(int(rng.integers(99))); x = jnp.zeros(4)
 for i in range(12):
     key, sub = jitscope.random.split(key)
     x = 0.9 * x + jitscope.random.normal(sub, (4,))
-=== the longest of counted steps
-us = rng.random((9, 30)); best, where = 0, 0
----
-for k in range(9):
-    steps = 0
-    while us[k, steps] < 0.8 and steps < 29:
-        steps += 1
-    if steps > best:
-        best, where = steps, k
 === reflections, products over parts that begin where the turn does
 A = rng.normal(size=(9, 6)); R = A.copy(); Q = np.eye(9); C = rng.normal(size=(9, 9))
 ---
@@ -483,11 +336,6 @@ norm = 0.0
 for k in range(5):
     u = cycle(u)
     norm = norm + u @ u
-=== a list that is a shape
-shape = [3, 2]; x = rng.random((3, 2))
----
-for t in range(6):
-    x = x * 0.5 + np.ones(shape)
 === rows that change places, parts of them that move, in elimination with pivots
 A = rng.normal(size=(6, 6)); L = np.eye(6); P = np.eye(6)
 ---

@@ -48,16 +48,6 @@ for t in range(200):
     if change <= 0 or draws[t] < np.exp(-change / 2.3):
         spins[i, j] = -s
         flips += 1
-=== a blur by moved windows
-img = rng.random((12, 9))
----
-for rep in range(4):
-    pad = np.pad(img, 1, mode="edge")
-    out = np.zeros_like(img)
-    for dy in range(3):
-        for dx in range(3):
-            out += pad[dy:dy + img.shape[0], dx:img.shape[1] + dx]
-    img = out / 9
 === pixels of rows
 img = rng.integers(0, 16, size=(7, 9)).astype(np.uint8); counts = np.zeros(16, int)
 ---

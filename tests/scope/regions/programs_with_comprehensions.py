@@ -4,10 +4,6 @@ from tests.scope.regions.programs import parsed
 
 
 WITH_COMPREHENSIONS = parsed("""
-=== means of what rows of places pick, in a list
-data = rng.normal(size=40); places = rng.integers(0, 40, (30, 40))
----
-means = [np.mean(data[p]) for p in places]
 === a sum over rows, those alone that are wanted
 rows = rng.normal(size=(50, 6)); total = 3
 ---
@@ -56,16 +52,6 @@ for y in range(9):
         for step in range(4):
             cy, cx = lower(H, cy, cx)
         ends[y, x] = cy * 9 + cx
-=== the smallest of a few, which the next one is compared with
-x = rng.normal(size=(30, 5)); lows = np.zeros(30)
----
-for i in range(30):
-    low, at = x[i, 0], 0
-    for k in (3, 1, 4, 2):
-        if x[i, k] < low:
-            low = x[i, k]
-            at = k
-    lows[i] = low + at
 === how long Collatz takes, by a function
 longest = 0
 def length(n):
@@ -107,17 +93,6 @@ for t in range(1, 50):
     a[t] = (a[t - 1] @ chain.P) * chain.rates[:, seen[t]]
     c[t] = a[t].sum()
     a[t] /= c[t]
-=== rotations that are passed over, each with a matrix of its own
-A = rng.normal(size=(5, 5)); A = A + A.T
----
-for p in range(4):
-    for q in range(p + 1, 5):
-        if abs(A[p, q]) < 1e-9:
-            continue
-        t = 0.5 * np.arctan2(2 * A[p, q], A[q, q] - A[p, p])
-        J = np.eye(5)
-        J[p, p] = np.cos(t); J[q, q] = np.cos(t); J[p, q] = np.sin(t); J[q, p] = -np.sin(t)
-        A = J.T @ A @ J
 === volatilities by halving, a lambda in the function, errors by math
 import math
 def volatility(price, S, K):

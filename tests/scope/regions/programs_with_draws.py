@@ -38,25 +38,6 @@ for i in range(12):
             current = value
             taken[j] += 1
     kept[i] = x
-=== particles of an object that has the generator
-class Cloud:
-    def __init__(self, rng):
-        self.rng, self.x = rng, rng.normal(size=30)
-    def move(self):
-        self.x = 0.9 * self.x + 0.1 * self.rng.normal(size=self.x.shape)
-cloud = Cloud(rng); seen = []
----
-for k in range(15):
-    cloud.move()
-    seen.append(cloud.x.mean())
-=== a method that draws from a generator of the cell's
-class Walker:
-    def __init__(self): self.x = 0.0
-    def step(self): self.x = self.x + rng.normal()
-w = Walker()
----
-for k in range(9):
-    w.step()
 === rows of data, each with a draw, and a permutation of minibatches
 X = rng.normal(size=(12, 3)); Y = rng.normal(size=9); w = np.zeros(3)
 ---
@@ -170,17 +151,6 @@ for b in range(12):
     if abs(x[pick[0]] - x[pick[1]]) < 0.3:
         continue
     best = max(best, x[pick[1]])
-=== draws of a function with names of its own, a number that becomes NumPy's
-def step(s, x):
-    u = rng.normal(size=3)
-    w = 0.5 * s
-    for v in x:
-        w = w + v * u[0]
-    return w
-s = 0.5; x = rng.normal(size=9)
----
-for k in range(5):
-    s = step(s, x) + 0.1
 === draws as many as the turn's own array has places
 V = (rng.random((20, 6)) < 0.4).astype(float); W = 0.1 * rng.normal(size=(6, 4)); told = []
 ---

@@ -14,15 +14,6 @@ for i in range(1, len(a) + 1):
         cur.append(min(prev[j] + 1, cur[j - 1] + 1, prev[j - 1] + cost))
     prev = cur
 dist = prev[-1]
-=== curves of parameters, a list for each
-params = rng.uniform(0.5, 1.5, size=4); curves = []
----
-for k in params:
-    y, ys = 1.0, []
-    for t in range(15):
-        y = y + 0.05 * k * y * (1 - y / 3)
-        ys.append(y)
-    curves.append(np.array(ys))
 === means of a list in each turn
 X = rng.normal(size=(12, 3)); y = X @ np.ones(3); w = np.zeros(3); hist = []
 ---
@@ -58,14 +49,6 @@ for t in range(5):
     new = [0.5 * (v[(i - 1) % 9] + v[(i + 1) % 9]) for i in range(9)]
     s += sum(new)
     v = new
-=== a growing list that is read from its end and its start, the first element of another kind
-x = rng.random(6); out = np.zeros(6)
----
-for k in range(6):
-    f = [1.0, x[k]]
-    for m in range(2, 8):
-        f.append(((2 * m - 1) * x[k] * f[-1] - (m - 1) * f[m - 2]) / m)
-    out[k] = f[-1] + f[2]
 === a table of rows, a list for each
 xs = np.linspace(-2, 1, 9); ys = np.linspace(-1, 1, 7); table = []
 ---
@@ -79,11 +62,6 @@ for y in ys:
             n += 1
         row.append(n)
     table.append(row)
-=== a list of before that is read while it grows
-f = [1.0, 1.0]; w = rng.random(20)
----
-for k in range(2, 20):
-    f.append(0.5 * f[k - 1] + w[k] * f[k - 2])
 === the longest rising part, a list of before
 x = rng.integers(0, 50, 40); best = []
 ---
@@ -120,14 +98,6 @@ for i in range(3):
     for j in range(6):
         row.append(row[j] + x[j])
     s += row[-1]
-=== sum of arrays in a list by Python
-A = rng.normal(size=(3, 3)) * 0.4; y = rng.random(3)
----
-for t in range(4):
-    ks = []
-    for c in range(3):
-        ks.append(A @ y * c)
-    y = y + 0.1 * sum(ks)
 === a list and its copy
 x = rng.random(6); s = 0.0
 ---
@@ -162,11 +132,6 @@ for omega in (0.8, 1.0, -1.5):
             x[i] = (1 - omega) * x[i] + omega * (b[i] - A[i, :i] @ x[:i] - A[i, i + 1:] @ x[i + 1:]) / A[i, i]
         res.append(np.linalg.norm(A @ x - b))
     results[omega] = res[-1]
-=== a list of whole and of floating numbers
-C = [0, 0.5, 0.75, 1]; x = 0.1 * rng.random(4)
----
-for k in range(40):
-    x = np.cos(x) + 0.1 * k * C[k % 4]
 === steps by a table in a list, of which far more are made where its numbers are moved
 A = [[], [1 / 2], [0, 3 / 4], [2 / 9, 1 / 3, 4 / 9]]; C = [0, 1 / 2, 3 / 4, 1]
 B = np.array([2 / 9, 1 / 3, 4 / 9, 0]); D = B - np.array([7 / 24, 1 / 4, 1 / 3, 1 / 8])
@@ -352,17 +317,6 @@ for r in rs:
     for i in range(5):
         x = r * x * (1 - x)
         xs.append(x)
-=== time that is added up in a function, up to a number that it may be short of
-def moved(y, end, dt):
-    t = 0.0
-    while t < end:
-        y = y + dt * np.array([y[1], -np.sin(y[0])])
-        t += dt
-    return y
-y = rng.random(2)
----
-for k in range(3):
-    y = moved(y, 1.0, 0.1)
 === the last two of a list that is empty at first, left where they are alike
 x = rng.normal(size=6); A = rng.random((6, 6)); errors = []
 ---
@@ -443,4 +397,11 @@ for K in (0.3, 0.8, 1.5):
         theta = theta + 0.1 * K * np.sin(np.roll(theta, 1) - theta)
         rs.append(np.abs(np.exp(1j * theta).mean()))
     order[K] = np.mean(rs[-10:]) + max(rs[5:9]) - sum(rs[::7])
+=== a list in a dict beside an object that is no dict or list of its own
+import collections
+x = 1.0; history = {"loss": []}; last = collections.deque(rng.random(2), maxlen=2)
+---
+for i in range(30):
+    x = 0.9 * x + last[0]
+    history["loss"].append(x)
 """)

@@ -30,24 +30,6 @@ for k in range(20):
         done[k] = y
     else:
         done[k] = -1.0
-=== a while loop under a branch
-a = rng.random(15); out = np.zeros(15); halved = 0
----
-for k in range(15):
-    v = a[k] * 8
-    if v > 2:
-        while v > 0.5:
-            v = v / 2
-            halved += 1
-    out[k] = v
-=== edges that the loop binds anew
-a = rng.normal(size=50); s = 0.0; hi = 40
----
-for rep in range(20):
-    low = rep % 5
-    for j in range(low, hi):
-        low = low + 1
-        s = s + a[j] * low
 === pairs of a loop's rows, counted from one
 steps = rng.normal(size=(40, 2)); w = rng.random(40); x = 0.0; y = 0.0; xs = np.zeros(41)
 ---
@@ -59,13 +41,6 @@ for (e, f), v in zip(steps, w):
     x = x + v * e - f
 for k, (u, v) in enumerate(zip(w, w[::-1])):
     y = y + k * u * v
-=== rows in pairs, a name that each turn binds before it is read
-noise = rng.normal(size=(40, 2)); xs = np.zeros(40); x = y = 0.0
----
-for i, (e, f) in enumerate(noise):
-    x = 0.8 * y + 0.6 * e
-    y = 0.8 * x + 0.6 * f
-    xs[i] = x
 === rows in twos, backwards
 p = rng.normal(size=(12, 2)); area = 0.0; b = rng.normal(size=30); y = np.zeros(31)
 ---
@@ -193,12 +168,6 @@ w = Walk(jnp.asarray(rng.random(3).astype(np.float32)))
 ---
 for t in range(12):
     w.step(0.1)
-=== a knapsack in a list of whole numbers
-weights = [int(v) for v in rng.integers(1, 9, 12)]; worth = [int(v) for v in rng.integers(1, 60, 12)]; best = [0] * 31
----
-for i in range(12):
-    for w in range(30, weights[i] - 1, -1):
-        best[w] = max(best[w], best[w - weights[i]] + worth[i])
 === a table of lists
 n, m = 9, 11; a = [int(v) for v in rng.integers(0, 4, n)]; b = [int(v) for v in rng.integers(0, 4, m)]
 L = [[0] * (m + 1) for _ in range(n + 1)]; third = L[3]
@@ -210,17 +179,6 @@ for i in range(1, n + 1):
         else:
             L[i][j] = max(L[i - 1][j], L[i][j - 1])
 longest = L[n][m]
-=== a sieve of truth values, a string of numbers
-prime = [True] * 50; x = [float(v) for v in rng.random(12)]
----
-for i in range(2, 50):
-    if prime[i]:
-        for j in range(i * i, 50, i):
-            prime[j] = False
-for t in range(20):
-    for k in range(1, 11):
-        x[k] = 0.5 * x[k] + 0.25 * (x[k - 1] + x[k + 1])
-    x[0], x[11] = x[11], x[0] + 0.1
 === what a branch, or a loop without a turn, may leave as it was
 x = rng.random(20); flag = np.float64(5); other = 3.0; last = -1; v = np.full(3, 2.0); rows = rng.random((20, 3)); left = 7; gap = 0.0
 ---
@@ -301,37 +259,6 @@ for k in range(7):
     A[p] = row
     for i in range(k + 1, 7):
         A[i, k:] -= A[i, k] / A[k, k] * A[k, k:]
-=== numbers of Python's on one way and of NumPy's on the other
-u = rng.random(9); late = 0.0; last = np.float64(2); x = np.cumsum(rng.normal(size=90)); x -= x.min() - 1; cash = 100.0; held = 0.0; inside = False; best = -1.0; never = 0.0; low = 9.0
----
-for t in range(10, 90):
-    z = (x[t] - x[t - 10:t].mean()) / x[t - 10:t].std()
-    if not inside and z < -1:
-        held, cash, inside = cash / x[t], 0.0, True
-    elif inside and z > 0.2:
-        cash = held * x[t]
-        held = 0.0
-        inside = False
-    if x[t] > best + 2.5:
-        best = x[t]
-    if x[t] > 1e9:
-        never = x[t]
-    if t > 40 and u[1] > 0.5:
-        late = x[t]
-        last = 1.0
-    if t == 50:
-        low = x[t] - 1
-while low > 2:
-    low = low / 2
-=== middles of halves
-z = rng.normal(size=33); w = np.zeros(33); w[-1] = z[-1]; step = 32
----
-while step > 1:
-    half = step // 2
-    for left in range(0, 32, step):
-        mid = left + half
-        w[mid] = 0.5 * (w[left] + w[left + step]) + np.sqrt(half / 2) * z[mid]
-    step = half
 === alignment in a table of lists, by way of a name
 s = rng.integers(0, 4, 9).tolist(); t = rng.integers(0, 4, 8).tolist(); score = [[-2 * (i + j) for j in range(9)] for i in range(10)]
 ---
@@ -458,16 +385,6 @@ while t < 4.0:
     else:
         rejected += 1
     h = h * min(2.0, max(0.3, 0.9 * np.sqrt(5e-3 / (err + 1e-16))))
-=== numbers of Python's before the loop and arrays in it, left by a value
-a = rng.random(5); old = np.inf; total = 0; kept = []
----
-for k in range(3, 60):
-    total = total + a * 0.5 ** k
-    value = np.sum(total)
-    kept.append(old - value)
-    if abs(value - old) < 1e-7:
-        break
-    old = value
 === nothing before the loop, and a number after its first turn or a later one
 x = rng.random(9); found = None; total = 0
 ---
@@ -522,14 +439,6 @@ for k, t in enumerate(T):
         e += energy(s)
         m += abs(s.mean())
     rows.append((t, m / 12, e / 12))
-=== numbers of Python's that are made of arrays of 32 bits
-F = rng.random((12, 12, 3)).astype(np.float32); drag = []; w = np.float32(0.3)
----
-for k in range(60):
-    rho = np.sum(F, 2)
-    F += -w * (F - rho[:, :, None] / np.float32(3.1))
-    F[:, :, 1] = np.roll(F[:, :, 1], 1, axis=0)
-    drag.append(float((F[:, :, 0] / rho).mean()))
 === the largest of several arrays, labels that are counted
 sites = rng.random((4, 10, 10)) < 0.6; biggest = np.zeros(4, dtype=int); L = 10
 def labels(open_sites):
