@@ -20,7 +20,7 @@ from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 from .. import tree
 from ..control.call import call
 from ..control.discharge import uses_refs
-from ..control.refs import Ref
+from ..control.refs import Ref, View
 from ..core import call_sites, config, records
 from ..core.annotations import Device, LoweredStage, PyTree, Shardings, TracedStage
 from ..core.avals import aval_of, class_name, passed_in_numpy
@@ -200,7 +200,7 @@ class JitFunction(Generic[P, R]):
         leaves = arguments.leaves
         if self._auto and not leaves:
             return self._fun(*args, **kwargs)
-        if not evaluating() or any(isinstance(x, Tracer) for x in leaves):
+        if not evaluating() or any(isinstance(x, (Tracer, View)) for x in leaves):
             return self._nested(arguments)
         device = None if self._one_device else self._place(leaves)
         orders = orders_asked(self._shardings, arguments)

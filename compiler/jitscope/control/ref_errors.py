@@ -29,12 +29,12 @@ def aliasing_error(name: str, names: Sequence[str], args: Sequence[Any], capture
         if not isinstance(x, Reference):
             continue
         own = names[i] if i < len(names) else str(i)
-        if any(x is c for c in captured):
+        if any(x.whole is c.whole for c in captured if isinstance(c, Reference)):
             how = f"was both closed over and passed as the argument {own}"
-        elif id(x) in seen:
-            how = f"appeared at both {seen[id(x)]} and {own}"
+        elif id(x.whole) in seen:
+            how = f"appeared at both {seen[id(x.whole)]} and {own}"
         else:
-            seen[id(x)] = own
+            seen[id(x.whole)] = own
             continue
         return ValueError(
             message_here(
@@ -47,7 +47,7 @@ def aliasing_error(name: str, names: Sequence[str], args: Sequence[Any], capture
 
 
 def repeats_reference(args: Sequence[Any]) -> bool:
-    refs = [x for x in args if isinstance(x, Reference)]
+    refs = [x.whole for x in args if isinstance(x, Reference)]
     return len({id(x) for x in refs}) < len(refs)
 
 

@@ -18,7 +18,7 @@ from ..core.effects import own_refs
 from ..core.jaxpr import Var
 from ..core.messages import message_here
 from ..core.primitive import FunctionCall
-from ..core.references import OfAval, Reference, ReferenceAval
+from ..core.references import Reference, ReferenceAval
 from ..core.staging import JaxprTrace, eval_jaxpr
 from ..core.trace import Tracer, chain_of, current_trace, using
 from ..core.zeros import is_zero
@@ -78,22 +78,12 @@ _avals: WeakValueDictionary[ShapedArray, AbstractRef] = WeakValueDictionary()
 # References ----------------------------------------------------------------------------------------------------------
 
 
-class Ref(Reference):
-    """A mutable array, made by `new_ref`. `ref[...]` is its value, `ref[i] = x` changes it; it is not an array itself."""
+class Indexed(Reference):
+    """What is read and changed by an index: a reference, or a part of one."""
 
-    __slots__ = ("aval", "cell")
+    __slots__ = ()
     __hash__ = object.__hash__
-
-    def __init__(self, aval: AbstractRef, refs: Cell):
-        self.aval, self.cell = aval, refs
-
-    @property
-    def buf(self) -> Ref:
-        """What a call hands on to its program: of memory, the reference itself, which the program reads and writes. Raises
-        AttributeError inside a trace."""
-        if self.cell.trace is not None:
-            raise AttributeError("a reference of a trace has no memory")
-        return self
+    aval: Any
 
     def __getitem__(self, index: Any) -> Any:
         return get(self, index)
@@ -113,15 +103,11 @@ class Ref(Reference):
     @property
     def at(self) -> At:
         """`ref.at[index]` is the part there, which is read and written like a reference."""
-        return At(self, ())
+        return At(*_base(self))
 
     def swap(self, idx: Index, value: ArrayLike) -> Array:
         """`ref[idx] = value`; gives what was there before. Raises ValueError, TypeError as `put`."""
         return put(self, idx, value, old=True)
-
-    def end(self) -> Array:
-        """What it holds; it ends with that. Raises ValueError as `freeze`."""
-        return freeze(self)
 
     def __len__(self) -> int:
         if not self.shape:
@@ -136,6 +122,55 @@ class Ref(Reference):
 
     def __bool__(self) -> bool:
         raise TypeError("a reference has no truth value: read it first, ref[...]")
+
+    # What traces ask
+
+    def at_hand(self, trace: Any) -> bool:
+        """Whether an operation gets what it holds under this trace, and not a variable."""
+        raise NotImplementedError
+
+    def called(self, primitive, args, params):
+        trace = current_trace()
+        refuse_aliases(primitive, args, params)
+        if is_staging(trace) and not any(isinstance(x, Indexed) and x.at_hand(trace) for x in args):
+            return trace.process(primitive, tuple(args), params)
+        by_rules = not is_staging(trace) and runs_rules(primitive, params)
+        return (_by_rules if by_rules else discharged)(primitive, args, params)
+
+    def example(self, trace, dim):
+        if dim is None:
+            return self
+        inner = self.aval.inner_aval
+        aval = inner.update(shape=(*inner.shape[:dim], *inner.shape[dim + 1 :]))
+        return Ref(AbstractRef(aval), Example(trace, self, dim))
+
+    def dual(self, trace, tangent):
+        if not isinstance(tangent, Reference):
+            if is_zero(tangent):
+                return self
+            tangent = Ref(AbstractRef(aval_of(tangent)), ValueCell(trace.parent, tangent))
+        return Ref(self.aval, Dual(trace, self, tangent))
+
+
+class Ref(Indexed):
+    """A mutable array, made by `new_ref`. `ref[...]` is its value, `ref[i] = x` changes it; it is not an array itself."""
+
+    __slots__ = ("aval", "cell")
+
+    def __init__(self, aval: AbstractRef, refs: Cell):
+        self.aval, self.cell = aval, refs
+
+    @property
+    def buf(self) -> Ref:
+        """What a call hands on to its program: of memory, the reference itself, which the program reads and writes. Raises
+        AttributeError inside a trace."""
+        if self.cell.trace is not None:
+            raise AttributeError("a reference of a trace has no memory")
+        return self
+
+    def end(self) -> Array:
+        """What it holds; it ends with that. Raises ValueError as `freeze`."""
+        return freeze(self)
 
     def __repr__(self) -> str:
         if self.cell.trace is not None:
@@ -195,29 +230,8 @@ class Ref(Reference):
             found = trace.constants[id(self)] = (Var(self.aval), self)
         return found[0]
 
-    def called(self, primitive, args, params):
-        trace = current_trace()
-        refuse_aliases(primitive, args, params)
-        if not is_staging(trace):
-            run = _by_rules if runs_rules(primitive, params) else discharged
-            return run(primitive, args, params)
-        if any(type(x) is Ref and x.cell.trace is trace and not isinstance(x.cell, TracedCell) for x in args):
-            return discharged(primitive, args, params)
-        return trace.process(primitive, tuple(args), params)
-
-    def example(self, trace, dim):
-        if dim is None:
-            return self
-        inner = self.aval.inner_aval
-        aval = inner.update(shape=(*inner.shape[:dim], *inner.shape[dim + 1 :]))
-        return Ref(AbstractRef(aval), Example(trace, self, dim))
-
-    def dual(self, trace, tangent):
-        if not isinstance(tangent, Reference):
-            if is_zero(tangent):
-                return self
-            tangent = Ref(AbstractRef(aval_of(tangent)), ValueCell(trace.parent, tangent))
-        return Ref(self.aval, Dual(trace, self, tangent))  # pyright: ignore[reportArgumentType]
+    def at_hand(self, trace):
+        return self.cell.trace is trace and not isinstance(self.cell, TracedCell)
 
     def origin(self) -> str:
         """Where it comes from, in words."""
@@ -258,8 +272,8 @@ class At:
         return View(self.ref, (*self.indices, index))
 
 
-class View(OfAval):
-    """What `ref.at[index]` gives."""
+class View(Indexed):
+    """What `ref.at[index]` gives. Operations with inner programs get its value, and what they make of it is written back."""
 
     __slots__ = ("indices", "ref")
 
@@ -267,8 +281,8 @@ class View(OfAval):
         self.ref, self.indices = ref, indices
 
     @property
-    def at(self) -> At:
-        return At(self.ref, self.indices)
+    def transient(self):
+        return True
 
     @property
     def aval(self) -> AbstractRef:
@@ -277,14 +291,13 @@ class View(OfAval):
             inner = _element_aval(inner, index)
         return AbstractRef(inner)
 
-    def __len__(self) -> int:
-        return self.shape[0]
+    @property
+    def array(self):
+        return self.ref.array
 
-    def __getitem__(self, index: Any) -> Any:
-        return get(self, index)
-
-    def __setitem__(self, index: Any, value: Any) -> None:
-        put(self, index, value)
+    @property
+    def whole(self):
+        return self.ref
 
     def get(self) -> Any:
         """Its value."""
@@ -294,9 +307,12 @@ class View(OfAval):
         """Another value."""
         put(self, ..., value)
 
-    def addupdate(self, x: Any, idx: Any = ()) -> None:
-        """`part[idx] += x` in one operation."""
-        put(self, idx, x, add=True)
+    def at_hand(self, trace):
+        return True
+
+    def origin(self) -> str:
+        """As of references."""
+        return f"is a part of one that {self.ref.origin()}"
 
     def __repr__(self) -> str:
         return f"{self.ref!r}.at{''.join(f'[{i!r}]' for i in self.indices)}"
@@ -366,7 +382,7 @@ def _end(ref: Ref, what: str) -> Any:
         return value
 
 
-def get(ref: Ref | View, idx: Index | None = None) -> Array:
+def get(ref: Indexed, idx: Index | None = None) -> Array:
     """`ref[idx]`: the value there, an array. `idx` is what NumPy takes as an index; None is all.
 
     Raises ValueError for an index out of bounds, and for a reference that was frozen or freed.
@@ -390,18 +406,18 @@ def get(ref: Ref | View, idx: Index | None = None) -> Array:
         return cell.get(parts, operands)
 
 
-def set_(ref: Ref | View, idx: Index, value: ArrayLike) -> None:
+def set_(ref: Indexed, idx: Index, value: ArrayLike) -> None:
     """`ref[idx] = value`. The value has the shape and dtype of `ref[idx]`. Raises ValueError where it has not, and where it is
     differentiated or mapped and the reference is not."""
     put(ref, idx, value)
 
 
-def swap(ref: Ref | View, idx: Index, value: ArrayLike, _function_name: str = "ref_swap") -> Array:
+def swap(ref: Indexed, idx: Index, value: ArrayLike, _function_name: str = "ref_swap") -> Array:
     """`ref[idx] = value`; gives what was there before."""
     return put(ref, idx, value, old=True)
 
 
-def addupdate(ref: Ref | View, idx: Index, x: ArrayLike) -> None:
+def addupdate(ref: Indexed, idx: Index, x: ArrayLike) -> None:
     """`ref[idx] += x`, in one operation."""
     put(ref, idx, x, add=True)
 

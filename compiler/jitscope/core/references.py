@@ -35,6 +35,11 @@ class Reference(OfAval):
         """The array that it is the memory of; None if it belongs to a trace."""
         raise NotImplementedError
 
+    @property
+    def whole(self) -> Reference:
+        """The reference itself; of a part, that of which it is one."""
+        return self
+
     def variable(self, trace: JaxprTrace) -> Var:
         """What it is in the program that `trace` records."""
         raise NotImplementedError
