@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import tree
 from ..control.bodies import name_of
+from ..control.ref_errors import aliasing_error, repeats_reference
 from ..core.annotations import PyTree
 from ..core.avals import aval_of, marked
 from ..core.folding import folding
@@ -90,6 +91,8 @@ def _vmap(
     dims = tree.broadcast_prefix((in_axes, 0), in_tree, "vmap in_axes")
     names = [_argument_name(path) for path, _ in tree.leaves_with_path((args, kwargs))]
     dims = [_checked_dim(fun, x, d, n) for x, d, n in zip(leaves, dims, names)]
+    if repeats_reference(leaves):
+        raise aliasing_error(f"{name_of(fun)} (vmap)", names, leaves, ())
     size = _mapped_size(fun, leaves, dims, names, axis_size)
     flat = Flat(fun, in_tree, named=True)
     axis = BatchAxis(axis_name, size)

@@ -67,10 +67,10 @@ def _beside(old: Array, x: Any) -> Array:
     return to_array(x) if one_device() else array_on(x, old.place)
 
 
-def memory_of(x: Any) -> Ref:
-    """A new reference to memory that holds `x`."""
+def memory_of(x: Any, kind: str | None = None) -> Ref:
+    """A new reference, of that kind, to memory that holds `x`."""
     array = to_array(x)
-    return Ref(AbstractRef(array.aval), Memory(array))
+    return Ref(AbstractRef(array.aval, kind=kind), Memory(array))
 
 
 _programs: dict[Any, Program] = {}

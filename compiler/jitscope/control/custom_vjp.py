@@ -11,6 +11,8 @@ from ..core.avals import ShapedArray, aval_of, cotangent_aval, is_python_scalar,
 from ..core.errors import UnexpectedTracerError
 from ..core.messages import with_advice
 from ..core.primitive import FunctionCall
+from ..core.references import Reference
+from ..core.staging import returned_reference
 from ..core.trace import Tracer, evaluating
 from ..core.zeros import Zero, is_linear, is_zero
 from ..ops.cotangents import as_cotangent
@@ -250,6 +252,9 @@ class _FlatForward:
         outs = self.results.flatten(result, f"{what} gives")
         res, res_tree = tree.flatten(residuals)
         result_avals(res, residuals, f"{what} gives, in the residuals")
+        for x in res:
+            if isinstance(x, Reference) and not any(x is given for given in leaves):
+                raise returned_reference(x, what, " in the residuals")
         avals = [aval_of(x) for x in primals]
         # Python numbers stay what they are: rules choose by them.
         numbers = {i: x for i, x in enumerate(res) if is_python_scalar(x)}

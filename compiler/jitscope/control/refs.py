@@ -22,6 +22,7 @@ from ..core.references import Reference, ReferenceAval
 from ..core.staging import JaxprTrace, eval_jaxpr
 from ..core.trace import Tracer, chain_of, current_trace, using
 from ..core.zeros import is_zero
+from ..ops.elementwise.stop_gradient import stop_gradient_p
 from ..ops.linear import convert, zeros
 from .cells import Cell, Dual, Example, TracedCell, ValueCell
 from .discharge import discharged, runs_rules
@@ -30,22 +31,25 @@ from .ref_errors import freed_error, leak_error, of_another, refuse_aliases
 from .ref_operations import RefPrimitive, addupdate_p, freeze_p, get_p, swap_p
 
 
+NO_DERIVATIVES = "no_grad_no_remat"
+
 __all__ = ["Ref", "empty_ref", "free_ref", "freeze", "new_ref"]
 
 
 class AbstractRef(ReferenceAval):
-    """The aval of a reference to an array of aval `inner_aval`. Equal ones are one object."""
+    """The aval of a reference of a `kind` (see `new_ref`) to an array of aval `inner_aval`. Equal ones are one object."""
 
-    __slots__ = ()
+    __slots__ = ("kind",)
     weak_type = False
     mark = None
+    kind: str | None
 
-    def __new__(cls, inner_aval: ShapedArray, memory_space: object = None, kind: object = None) -> AbstractRef:
-        found = _avals.get(inner_aval)
+    def __new__(cls, inner_aval: ShapedArray, memory_space: object = None, kind: str | None = None) -> AbstractRef:
+        found = _avals.get((inner_aval, kind))
         if found is None:
             found = object.__new__(cls)
-            found.inner_aval = inner_aval
-            found = _avals.setdefault(inner_aval, found)
+            found.inner_aval, found.kind = inner_aval, kind
+            found = _avals.setdefault((inner_aval, kind), found)
         return found
 
     shape = property(lambda self: self.inner_aval.shape)
@@ -62,7 +66,7 @@ class AbstractRef(ReferenceAval):
         return Ref(self, ValueCell(trace, value))
 
     def __reduce__(self):
-        return AbstractRef, (self.inner_aval,)
+        return AbstractRef, (self.inner_aval, None, self.kind)
 
     def short(self) -> str:
         """As in a jaxpr: Ref{f32[3]}."""
@@ -72,7 +76,7 @@ class AbstractRef(ReferenceAval):
         return f"Ref{{{self.dtype.name}[{','.join(map(str, self.shape))}]}}"
 
 
-_avals: WeakValueDictionary[ShapedArray, AbstractRef] = WeakValueDictionary()
+_avals: WeakValueDictionary[tuple[ShapedArray, str | None], AbstractRef] = WeakValueDictionary()
 
 
 # References ----------------------------------------------------------------------------------------------------------
@@ -142,7 +146,7 @@ class Indexed(Reference):
             return self
         inner = self.aval.inner_aval
         aval = inner.update(shape=(*inner.shape[:dim], *inner.shape[dim + 1 :]))
-        return Ref(AbstractRef(aval), Example(trace, self, dim))
+        return Ref(AbstractRef(aval, kind=self.aval.kind), Example(trace, self, dim))
 
     def dual(self, trace, tangent):
         if not isinstance(tangent, Reference):
@@ -289,7 +293,7 @@ class View(Indexed):
         inner = self.ref.aval.inner_aval
         for index in self.indices:
             inner = _element_aval(inner, index)
-        return AbstractRef(inner)
+        return AbstractRef(inner, kind=self.ref.aval.kind)
 
     @property
     def array(self):
@@ -329,8 +333,8 @@ def _element_aval(inner: ShapedArray, index: Any) -> ShapedArray:
 def new_ref(init_val: ArrayLike, *, memory_space: object = None, kind: str | None = None, pin: bool = False) -> Ref:
     """A mutable array that holds `init_val`, an array or a number. Its type is not weak, as from JAX 0.12 on.
 
-    `kind` is None or "no_grad_no_remat"; neither it nor `memory_space` nor `pin` changes anything. Raises TypeError for what is not an
-    array, and for a reference.
+    Of `kind` "no_grad_no_remat" it holds no derivatives: what is written is a constant to those. Neither `memory_space` nor `pin` changes
+    anything. Raises TypeError for what is not an array, and for a reference.
     """
     if isinstance(init_val, Reference):
         raise TypeError(message_here("new_ref of a reference: there are no references to references."))
@@ -338,10 +342,9 @@ def new_ref(init_val: ArrayLike, *, memory_space: object = None, kind: str | Non
         aval = aval_of(init_val)
     except TypeError as error:
         raise TypeError(f"new_ref takes an array or a number: {error}") from None
-    if not aval.weak_type:
-        return new_ref_p.bind(init_val)
-    strong = aval.dtype.type(init_val) if is_python_scalar(init_val) else convert(init_val, aval.dtype)
-    return new_ref_p.bind(strong)
+    if aval.weak_type:
+        init_val = aval.dtype.type(init_val) if is_python_scalar(init_val) else convert(init_val, aval.dtype)
+    return new_ref_p.bind(init_val, kind=kind)
 
 
 def empty_ref(ty: SupportsShape, memory_space: object = None, pin: bool = False) -> Ref:
@@ -429,6 +432,8 @@ def put(ref: Any, idx: Any, value: Any, add: bool = False, old: bool = False) ->
         return _through(ref, views, idx, value, add, old)
     parts, operands = parse(idx, ref.shape)
     value = _fitting(ref, parts, operands, value, "addupdate" if add else "swap")
+    if ref.aval.kind == NO_DERIVATIVES and isinstance(value, Tracer) and dtypes.is_inexact(ref.dtype):
+        value = stop_gradient_p(value)
     chain = chain_of(current_trace())
     owner = _owner(ref, chain)
     above = chain[: chain.index(owner)]
@@ -536,18 +541,18 @@ def _kind(aval: ShapedArray) -> str:
 class NewRef(RefPrimitive):
     def bind(self, *args: Any, **params: Any) -> Any:
         trace: Any = current_trace()
-        aval = AbstractRef(aval_of(args[0]))
+        aval = AbstractRef(aval_of(args[0]), **params)
         if is_staging(trace):
             return Ref(aval, TracedCell(trace, trace.record(self, args, params).atom))  # pyright: ignore
         if getattr(trace, "parent", None) is None:
             return trace.process(self, args, params)
         return Ref(aval, ValueCell(trace, args[0]))
 
-    def abstract(self, aval, /):
-        return AbstractRef(aval), frozenset([own_refs])
+    def abstract(self, aval, /, *, kind):
+        return AbstractRef(aval, kind=kind), frozenset([own_refs])
 
     def shown_params(self, params):
-        return {"kind": None, "memory_space": None}
+        return {**params, "memory_space": None}
 
 
 new_ref_p = NewRef("new_ref")

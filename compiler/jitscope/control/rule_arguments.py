@@ -7,6 +7,8 @@ from typing import Any
 
 from .. import tree
 from ..core.avals import ShapedArray, aval_of, not_an_array
+from ..core.references import Reference
+from ..core.staging import returned_reference
 from ..core.trace import Tracer
 from .bodies import check_leaves
 
@@ -79,6 +81,9 @@ class Results:
     def flatten(self, out: Any, what: str) -> list[Any]:
         """The flat results; they must be like those known. `what` names who gives them."""
         leaves, structure = tree.flatten(out)
+        for i, leaf in enumerate(leaves):
+            if isinstance(leaf, Reference):
+                raise returned_reference(leaf, what.removesuffix(" gives"), tree.leaf_paths(out)[i])
         avals = result_avals(leaves, out, what)
         if self.tree is None:
             self.tree, self.avals = structure, avals

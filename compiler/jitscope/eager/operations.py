@@ -49,7 +49,7 @@ def _not_met(primitive: Primitive, args: tuple, params: dict[str, Any]) -> Any:
     if primitive.evaluates:
         return primitive.evaluate(args, **params)
     if primitive is new_ref_p:
-        return memory_of(_array(args[0]))
+        return memory_of(_array(args[0]), **params)
     inner = next((jaxpr for _, jaxpr in subjaxprs(params)), None) if isinstance(primitive, HigherOrder) else None
     if inner is not None:
         return _run_inner(inner, primitive, args, params)

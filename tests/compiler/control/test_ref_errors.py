@@ -21,7 +21,15 @@ def body_of(ref):
         "while": lambda: lax.while_loop(lambda c: True, lambda c: c, ref),
         "fori": lambda: lax.fori_loop(0, 3, lambda i, c: c, ref),
         "shape": lambda: jx.eval_shape(lambda: jx.new_ref(1.0)),
+        "function with rules": lambda: jx.jit(with_rules(lambda x: ref, lambda x: (ref, ())))(1.0),
+        "residuals": lambda: jx.grad(with_rules(lambda x: x, lambda x: (x, jx.new_ref(x))))(1.0),
     }
+
+
+def with_rules(f, fwd):
+    ruled = jx.custom_vjp(f)
+    ruled.defvjp(fwd, lambda residuals, g: (g,))
+    return ruled
 
 
 @pytest.mark.parametrize("where", body_of(None))
@@ -62,6 +70,8 @@ def test_one_reference_by_two_names():
     with pytest.raises(ValueError, match="closed over and passed"):
         lax.cond(True, lambda y: ref[...] + y[...], lambda y: ref[...], ref)
     xs = jx.new_ref(jnp.zeros(3))
+    with pytest.raises(ValueError, match="appeared at both"):
+        jx.vmap(lambda a, b: None)(xs, xs)
     with pytest.raises(ValueError, match="closed over and passed"):
         lax.scan(lambda c, x: (c, x[...] + xs[0]), 0, xs)
     assert ref[...] == 0

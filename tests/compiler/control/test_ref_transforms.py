@@ -153,6 +153,22 @@ def test_what_is_differentiated_cannot_be_carried_out():
     assert ref[...] == 0
 
 
+@pytest.mark.parametrize("how", [lambda f: f, jx.jit, jx.checkpoint, lambda f: jx.jit(jx.checkpoint(f))])
+def test_a_reference_that_holds_no_derivatives(how):
+    """d(y²)/dy, and 1 + y² in the reference, as in JAX."""
+
+    def f(y, ref):
+        out = y * y
+        ref[...] += out
+        return out + ref[...] - 1
+
+    ref = jx.new_ref(1.0, kind="no_grad_no_remat")
+    assert jx.grad(how(f))(2.0, ref) == 4
+    assert ref[...] == 5
+    with pytest.raises(ValueError, match="non-differentiated array reference"):
+        jx.grad(how(f))(2.0, jx.new_ref(1.0))
+
+
 def test_checkpoint_writes_once():
     ref = jx.new_ref(jnp.int32(0))
 
