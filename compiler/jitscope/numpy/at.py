@@ -296,16 +296,17 @@ def _ones(x: Any, values: Any) -> Any:
 
 
 def _check_dtype(how: str, aval: Any, given: Any) -> None:
+    """Raises as promotion does. (The first words of the warning are JAX's, by which programs filter it.)"""
     try:
         fits = promote((aval.dtype, aval.weak_type), (given.dtype, given.weak_type))[0] == aval.dtype
     except TypePromotionError:
-        fits = False
-    if not fits and (is_extended(aval.dtype) or is_extended(given.dtype)):
-        raise TypeError(f"at[...].{how}: an array of {aval.dtype} takes no values of {given.dtype}")
+        if not (is_extended(aval.dtype) or is_extended(given.dtype)):
+            raise
+        raise TypeError(f"at[...].{how}: an array of {aval.dtype} takes no values of {given.dtype}") from None
     if not fits:
         warnings.warn(
-            f"at[...].{how}: values of {given.dtype.name} are converted to the array's {aval.dtype.name}, which "
-            "does not hold them all; this will be an error. Convert them with .astype(...)",
+            f"scatter inputs have incompatible types: at[...].{how}: values of {given.dtype.name} are converted to the "
+            f"array's {aval.dtype.name}, which does not hold them all; this will be an error. Convert them with .astype(...)",
             FutureWarning,
             stacklevel=4,
         )

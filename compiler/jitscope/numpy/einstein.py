@@ -199,6 +199,8 @@ def _contract_pair(
     (x, a), (y, b) = _thin(left, right[1], right[0]), right
     (y, b) = _thin((y, b), a, x)
     (x, a), (y, b) = _summed(x, a, kept + b), _summed(y, b, kept + a)
+    if aval_of(x).dtype != aval_of(y).dtype:  # a product before had the dtype that is preferred
+        x, y = factors("einsum", (x, y), preferred)
     contracting = [name for name in a if name in b and name not in kept]
     batch = [name for name in a if name in b and name in kept]
     only_a, only_b = ([n for n in own if n not in other] for own, other in ((a, b), (b, a)))

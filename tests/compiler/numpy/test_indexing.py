@@ -328,3 +328,6 @@ def test_errors_of_updates() -> None:
         assert jnp.arange(3).at[0].set(2.7).tolist() == [2, 1, 2]
     with pytest.raises(TypeError, match=r"at\[...\].set"):
         v.at[0].set("x")
+    for narrow, value in [("int4", 2.5), ("int4", 1j), ("float8_e4m3fn", 1j), ("float8_e4m3fn", jnp.float32(1))]:
+        with pytest.raises(jx.errors.TypePromotionError):  # as of operators
+            jnp.zeros(3, narrow).at[0].add(value)

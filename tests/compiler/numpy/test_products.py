@@ -80,3 +80,12 @@ def test_products_of_two_narrow_dtypes_lose_no_digits_of_either(types) -> None:
     narrow = lax.dot_general(x, y, numbers)
     assert narrow.dtype == max(types, key=lambda t: jnp.finfo(t).max.astype(float))
     np.testing.assert_array_equal(narrow, exact.astype(narrow.dtype))
+
+
+@pytest.mark.parametrize("given", ["int8", "bool", "float16", "complex64"])
+@pytest.mark.parametrize("preferred", ["float32", "int32"])
+def test_products_of_several_have_the_preferred_dtype(given, preferred) -> None:
+    xs = [np.full((2, 2), i, given) for i in (1, 2, 3)]
+    found = jnp.einsum("ij,jk,kl", *xs, preferred_element_type=preferred)
+    assert found.dtype == preferred
+    np.testing.assert_array_equal(found, np.linalg.multi_dot([x.astype("complex64") for x in xs]).real)

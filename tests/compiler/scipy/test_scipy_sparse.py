@@ -72,6 +72,14 @@ def test_trees_and_arrays_of_any_shape_are_vectors():
             np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("name", SOLVERS)
+def test_solutions_of_numbers_are_weak_as_in_jax(name):
+    def weak(b, **first):
+        return SOLVERS[name](lambda x: 2 * x, b, **first)[0].weak_type
+
+    assert [weak(1.0), weak(jnp.ones(())), weak(1.0, x0=jnp.ones(()))] == [name != "cg", False, False]
+
+
 def test_restarts_and_preconditioners_reach_the_same():
     a, b = system("gmres", 30)
     near = np.linalg.inv(np.diag(np.diag(a)))

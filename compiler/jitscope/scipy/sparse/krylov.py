@@ -9,6 +9,7 @@ from typing import Any
 from ... import lax, numpy as jnp, tree
 from ...named_tuple import NamedTuple
 from ...numpy import linalg
+from ...numpy.operands import weak_as
 from ...ops.indexing import dynamic_slice_p, dynamic_update_slice_p
 from ..linalg import solve_triangular
 from .vectors import add, norm, subtract
@@ -45,7 +46,8 @@ def solve_by_gmres(
 
     unit, size = residual(x0)
     start = (x0, unit, size, 0)
-    return lax.while_loop(lambda s: (s[2] > tolerances.between) & (s[3] < maxiter), body, start)[0]
+    x, *_ = lax.while_loop(lambda s: (s[2] > tolerances.between) & (s[3] < maxiter), body, start)
+    return tree.map(weak_as, x, b, x0)
 
 
 def _unit(x: Any, least: Any = None) -> tuple[Any, Any]:

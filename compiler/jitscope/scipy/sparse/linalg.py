@@ -14,6 +14,7 @@ from ... import lax, numpy as jnp, tree
 from ...core import dtypes
 from ...core.annotations import Array, ArrayLike, PyTree, SupportsMatmul
 from ...core.avals import aval_of
+from ...numpy.operands import weak_as
 from .krylov import Tolerances, solve_by_gmres
 from .vectors import add, identity, linear_map, norm, real_vdot, scaled, subtract, vdot, vectors
 
@@ -170,7 +171,8 @@ def _stabilized_gradients(A: Any, b: Any, *, x0: Any, tol: Any, atol: Any, maxit
 
     r = shadow = subtract(b, A(x0))
     one = jnp.ones((), jnp.result_type(*tree.leaves(b)))
-    return lax.while_loop(unfinished, body, (x0, r, one, one, one, r, r, 0))[0]
+    x, *_ = lax.while_loop(unfinished, body, (x0, r, one, one, one, r, r, 0))
+    return tree.map(weak_as, x, b, x0)
 
 
 def _either(condition: Any, x: Any, y: Any) -> Any:
