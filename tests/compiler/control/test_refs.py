@@ -116,47 +116,6 @@ def test_parts_by_at():
     np.testing.assert_array_equal(ref[...], [0, 2, 2, 9, 7, 8])
 
 
-TAKES_A_PART = {
-    "jit": lambda f, part: jx.jit(f)(part),
-    "jit of a tree": lambda f, part: jx.jit(lambda t: f(t["part"]))({"part": part}),
-    "checkpoint": lambda f, part: jx.checkpoint(f)(part),
-    "cond": lambda f, part: lax.cond(True, f, lambda part: 0.0, part),
-    "switch": lambda f, part: lax.switch(1, [lambda part: 0.0, f], part),
-    "while": lambda f, part: lax.fori_loop(0, 1, lambda i, _: f(part), 0.0),
-    "scan": lambda f, part: lax.scan(lambda c, x: (c + f(x), None), 0.0, part)[0],
-    "vmap": lambda f, part: jx.vmap(f)(part).sum(),
-    "grad": lambda f, part: jx.grad(lambda x: jx.jit(lambda part, x: f(part) * x)(part, x))(1.0),
-}
-
-
-@pytest.mark.parametrize("compiled", [False, True])
-@pytest.mark.parametrize("how", TAKES_A_PART)
-def test_parts_as_arguments(how, compiled):
-    def f(part):
-        old = part[...].sum()
-        part[...] = part[...] * 3
-        return old
-
-    def run(whole, i):
-        return TAKES_A_PART[how](f, whole.at[i].at[1:])
-
-    ref, wanted = jx.new_ref(start()), start()
-    assert (jx.jit(run) if compiled else run)(ref, 1) == wanted[1, 1:].sum()
-    wanted[1, 1:] *= 3
-    np.testing.assert_array_equal(ref[...], wanted)
-
-
-def test_parts_that_may_not_be_passed():
-    ref = jx.new_ref(jnp.zeros(4))
-    two = jx.jit(lambda a, b: a[...] + b[...])
-    with pytest.raises(ValueError, match="only one reference"):
-        two(ref.at[:2], ref.at[2:])
-    with pytest.raises(ValueError, match="cannot be returned"):
-        jx.jit(lambda: ref.at[0])()
-    with pytest.raises(TypeError, match="freeze takes a reference"):
-        jx.freeze(ref.at[0])
-
-
 def test_values_of_another_dtype():
     half = jx.new_ref(jnp.zeros((), "bfloat16"))
     half[...] = 1.5
