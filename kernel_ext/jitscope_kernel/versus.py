@@ -62,7 +62,7 @@ class Versus:
 
 def title_of(earlier: observe.Row, row: observe.Row) -> str:
     """What an earlier program is called beside a row's."""
-    return f"{earlier.title} (before)" if earlier.title == row.title else earlier.title
+    return f"{earlier.title} (before)" if earlier.title == row.title else earlier.title_with_line
 
 
 def _takes(row: observe.Row) -> Any:

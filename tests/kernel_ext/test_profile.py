@@ -28,7 +28,8 @@ def test_what_cannot_run_again_is_a_sentence(shell) -> None:
 def test_the_magic_shows_a_profile(shell) -> None:
     shell.cell("x = jnp.ones((100, 100))")
     ran = shell.cell("%profile (lambda x: x @ x)(x)")
-    assert ran.document["kind"] == "profile" and ran.document["on"] == "the arguments of the call"
+    assert (ran.document["kind"], ran.document["on"]) == ("profile", "the arguments of the call")
+    assert ran.document["title"] == "<lambda> (line 1)"
 
 
 def test_inspect_keeps_the_profile_it_took(shell) -> None:

@@ -123,6 +123,13 @@ class Row:
         return made_by.named_outside(self.function, self.rules, self.bases, self.position)
 
     @property
+    def title_with_line(self) -> str:
+        """The title; of a lambda, which has no name to know it by, with its line."""
+        if self.function != "<lambda>" or self.position is None:
+            return self.title
+        return f"{self.title} (line {self.position.line})"
+
+    @property
     def gives_several(self) -> bool:
         """Whether its result is more than one array."""
         return self.result.startswith("(") or self.result.endswith(" arrays")

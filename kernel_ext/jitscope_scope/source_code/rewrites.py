@@ -25,6 +25,8 @@ from .loop_words import (
     rest_of_block,
     skipped,
 )
+from .matching import choice
+from .of_shapes import OF_SHAPES, is_of_shapes
 from .places import path_at, with_index
 from .slice_length import length_of
 from .tree import is_elif, parts_of
@@ -111,6 +113,8 @@ def _truth(path: list[ast.AST]) -> Rewrite | None:
                 name in _OF_TWO
             ):
                 return Rewrite(node.args[0], f"jnp.{_OF_TWO[name]}")
+            case ast.Match():
+                return _match(node, path)
             case ast.stmt():
                 if raises(node):
                     return Rewrite(node, RAISING, False)
@@ -123,6 +127,17 @@ def _truth(path: list[ast.AST]) -> Rewrite | None:
         known = sum(map(_is_known, inner.values)) >= len(inner.values) - 1
         return Rewrite(inner, _chosen(inner), sure=known)
     return Rewrite(inner, condition(inner)) if inner is not None else None
+
+
+def _match(node: ast.Match, path: list[ast.AST]) -> Rewrite:
+    found = choice(node, rest_of_block(node, path))
+    if found is None or not all(chosen(one, {}) for one in found.values):
+        words = f"test `{ast.unparse(node.subject)}` by `jnp.where`, case by case, or let `lax.switch` choose among functions"
+        return Rewrite(node, f"{words}: `match` needs a value", False)
+    text = ast.unparse(found.values[-1])
+    for test, value in reversed(list(zip(found.tests, found.values))):
+        text = f"jnp.where({test}, {ast.unparse(value)}, {text})"
+    return Rewrite(node, f"{found.before}{text}", choices=found.values, condition=found.tests[0])
 
 
 _OF_TWO = {"max": "maximum", "min": "minimum"}
@@ -292,23 +307,6 @@ def _is_kept(path: list[ast.AST]) -> bool:
     return False
 
 
-OF_SHAPES = "compute it with NumPy or math: nothing in it depends on the values of arrays, and what jnp computes while tracing is traced all the same"
-
-
-def _is_of_shapes(node: ast.AST) -> bool:
-    """Whether an expression is computed of constants and of what is known of arrays while tracing alone."""
-    match node:
-        case ast.Attribute(attr="shape" | "ndim" | "size") | ast.Call(func=ast.Name(id="len")):
-            return True
-        case ast.Call(
-            func=ast.Attribute(value=ast.Name() | ast.Attribute(value=ast.Name())), args=args, keywords=keywords
-        ) if args:
-            return all(map(_is_of_shapes, (*args, *(one.value for one in keywords))))
-        case ast.Name() | ast.Call() | ast.Attribute():
-            return False
-    return all(map(_is_of_shapes, (one for one in ast.iter_child_nodes(node) if isinstance(one, ast.expr))))
-
-
 def _number(path: list[ast.AST]) -> Rewrite | None:
     if _is_kept(path):
         return None
@@ -316,7 +314,7 @@ def _number(path: list[ast.AST]) -> Rewrite | None:
         match node:
             case ast.Call(func=ast.Attribute(value=ast.Name(id="math"), attr=name), args=args):
                 return Rewrite(node, f"jnp.{_MATH.get(name, name)}({', '.join(map(ast.unparse, args))})")
-            case ast.Call(func=ast.Name(id="float" | "int" | "complex"), args=[ast.Call() as value]) if _is_of_shapes(
+            case ast.Call(func=ast.Name(id="float" | "int" | "complex"), args=[ast.Call() as value]) if is_of_shapes(
                 value
             ):
                 return Rewrite(value, OF_SHAPES, False)

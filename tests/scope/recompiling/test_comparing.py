@@ -54,6 +54,8 @@ def test_a_weak_type_of_several_arguments_is_told_in_one_sentence() -> None:
         ("lambda t: jax.tree.leaves(t)[0]", "{'a': x}, {'a': x, 'b': x}, (x,)", "t changed structure: {'a'} → {'a', 'b'} → tuple of 1 array"),
         ("lambda t: t[0]", "*([x] * n for n in range(1, 7)),", "t changed structure: list of 1 array → list of 2 arrays → … → list of 6 arrays"),
         ("lambda t: t['a']", "{'a': x}, {'a': x, 'b': x}", "t gained t['b']"),
+        ("lambda t: jax.tree.leaves(t)[0]", "x, [x, x]", "t changed structure: array → list of 2 arrays"),
+        ("lambda t: jax.tree.leaves(t)[0]", "{'a': x}, x", "t changed structure: {'a'} → array"),
     ],
 )  # fmt: skip
 def test_the_ways_in_which_one_structure_changed_are_all_told(function: str, calls: str, said: str) -> None:

@@ -62,7 +62,7 @@ def side_of(row: Row, given: CallArguments | None = None, title: str = "") -> Si
     """The program of a row, on the arguments `given`. Raises Unavailable as `rerun_of`."""
     rerun = rerun_of(row, given)
     assert row.jaxpr is not None
-    return Side(title or row.title, row.jaxpr, rerun, given or row.given, *_compiling(row), row)
+    return Side(title or row.title_with_line, row.jaxpr, rerun, given or row.given, *_compiling(row), row)
 
 
 def _told_apart(value: Any) -> Hashable:

@@ -155,7 +155,7 @@ class _Profile:
         return {
             "kind": "profile",
             "version": 1,
-            "title": self.row.title,
+            "title": self.row.title_with_line,
             "runs": len(self.taken.recording.calls),
             "count": sum(k["kind"] != "loop" for k in self.kernels),
             **self._sum(),
