@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 
 from jitscope.core import source
@@ -13,10 +13,13 @@ from .jax_cells import LEFT_ALONE
 from .wrapping import Plan
 
 
-def why_nothing(plans: Sequence[Plan], document: CellDocument, failed: list[str], told: bool) -> str:
-    """One sentence for a cell in which nothing was compiled; "" where what is `told` of its error says so."""
+def why_nothing(
+    plans: Sequence[Plan], document: CellDocument, failed: list[str], told: bool, values: Mapping[str, object]
+) -> str:
+    """One sentence for a cell in which nothing was compiled; "" where what is `told` of its error says so. `values` are what names stand
+    for after the cell."""
     compiled = [one.name for plan in plans for one in plan.compiled]
-    names = ", ".join(dict.fromkeys(compiled))
+    names = ", ".join(dict.fromkeys(name for name in compiled if callable(values.get(name))))
     if document["error"] and failed and told:
         return ""
     if failed:  # where the cell has no error, it caught it
@@ -25,6 +28,10 @@ def why_nothing(plans: Sequence[Plan], document: CellDocument, failed: list[str]
         return "Nothing was compiled before the error."
     if document["reused"]:
         return "Nothing had to be compiled: the programs were there already."
+    if compiled and not names:
+        return (
+            "Nothing was compiled: the cell calls none of its functions, and their names stand for something else now."
+        )
     if compiled:
         return f"Nothing was compiled yet: {names} will be when first called with arrays."
     if any(one.reason == LEFT_ALONE for plan in plans for one in plan.left_alone):

@@ -439,19 +439,23 @@ class JitscopeMagics(Magics):
         options: Any = parser_of(self.say_regions).parse_argstring(line)
         if options.help:
             return _help(self.say_regions)
+        if options.runs is not None and options.runs < 1:
+            raise UsageError("%regions: --runs takes how often the cell runs, a number from 1")
         from . import regions_cells
 
         shell: Any = self.shell
         if options.session:
             return output.show(regions_cells.of_session(shell, options.runs))
         found = (
-            regions_cells.of_cell(shell, cell, options.runs or 1, self._session.cell_id(), self._session.number())
+            regions_cells.of_cell(shell, line, cell, options.runs or 1, self._session.cell_id(), self._session.number())
             if cell
-            else regions_cells.of_last_cell(shell, options.runs)
+            else regions_cells.of_last_cell(shell, options.runs, self._session.name)
         )
         output.show(found[0])
         if options.apply and found[1] is not None:
             shell.set_next_input(found[1])
+        elif options.apply:
+            print("There is no edit to apply: nothing was found that is worth compiling.")
 
     @magic_arguments()
     @HELP

@@ -5,13 +5,16 @@ from __future__ import annotations
 import ast
 import contextlib
 import io
+import linecache
 import random
 import tempfile
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
+from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
 from jitscope_scope.advise.code.ipython import python_of
@@ -27,12 +30,18 @@ from jitscope_widgets.documents.annotations import Fix, RegionsDocument
 
 
 def of_cell(
-    shell: InteractiveShell, source: str, runs: int, cell_id: str, number: int
+    shell: InteractiveShell, line: str, source: str, runs: int, cell_id: str, number: int
 ) -> tuple[RegionsDocument, str | None]:
     """Runs a cell in the session, watched: its results, output and errors are its own. What was found in it, and the cell with the
-    edits, if there are any. `cell_id` is that of the cell in the notebook ("" if it has none), `number` that of its run."""
+    edits, if there are any. `line` is what stands behind the magic, `cell_id` that of the cell in the notebook ("" if it has none), `number`
+    that of its run. Raises UsageError for what is no Python."""
     plain = shell.transform_cell(source)
-    watch, cell = Watch(shell.user_ns, whole=False), Cell(number, plain, 2, runs)
+    below, raw = f"\n{plain}", f"%%regions {line}".rstrip() + f"\n{source}"
+    if wrong := no_code(below):
+        raise UsageError(f"%%regions: this cell cannot be run: {wrong}")
+    file = cast("str", shell.compile.cache(below, number, raw_code=raw))
+    linecache.cache[file] = (len(raw), None, raw.splitlines(keepends=True), file)
+    watch, cell = Watch(shell.user_ns, whole=False), Cell(number, below, 1, runs, file)
     try:
         watch.run(cell, shell.displayhook)
     finally:
@@ -40,12 +49,17 @@ def of_cell(
     return _found(watch, cell, "", cell_id, plain.rstrip("\n") == source.rstrip("\n"))
 
 
-def of_last_cell(shell: InteractiveShell, runs: int | None) -> tuple[RegionsDocument, str | None]:
-    """Runs the cell before this one once more, on copies of today's values; NumPy's and Python's random generators are put back."""
+def of_last_cell(
+    shell: InteractiveShell, runs: int | None, named: Callable[[str, tuple[str, None]], None]
+) -> tuple[RegionsDocument, str | None]:
+    """Runs the cell before this one once more, on copies of today's values; NumPy's and Python's random generators are put back. `named` is
+    told which cell the code is of that runs then."""
     earlier = _before(shell)
     if not earlier:
         return _nothing("No cell has run yet."), None
     number, source = list(earlier.items())[-1]
+    if wrong := no_code(source):
+        return _nothing(f"The last cell cannot be run once more: {wrong}"), None
     if not harmless([source]):
         said = "The last cell may act on what is outside of it, so it is not run again. %%regions above it watches its next run."
         return _nothing(said), None
@@ -54,6 +68,7 @@ def of_last_cell(shell: InteractiveShell, runs: int | None) -> tuple[RegionsDocu
         Watch(names, whole=False),
         Cell(number, source, 1, runs or max(1, list(earlier.values()).count(source))),
     )
+    named(watch.file(cell), (f"In [{number}]", None))
     states = np.random.get_state(), random.getstate()
     try:
         with contextlib.redirect_stdout(io.StringIO()):
@@ -92,6 +107,18 @@ def of_session(shell: InteractiveShell, runs: int | None) -> RegionsDocument:
     return _document(f"In [{among[0]}]" if len(among) == 1 else "the session", note, told)
 
 
+def no_code(text: str) -> str:
+    """Why a text is no Python, or awaits something, and in which line; "" where it can be run."""
+    try:
+        compile(text, "<cell>", "exec")
+    except SyntaxError as error:
+        written = text.splitlines()[(error.lineno or 1) - 1 :]
+        return f"{error.msg}, in line {error.lineno}: {''.join(written[:1]).strip()}"
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
 def _before(shell: InteractiveShell) -> dict[int, str]:
     """The Python of the cells before this one, by the numbers of their runs; those that are only magics aside."""
     history = getattr(shell.history_manager, "input_hist_raw", None) or [""]
@@ -116,7 +143,7 @@ def _found(watch: Watch, cell: Cell, note: str, cell_id: str, as_typed: bool) ->
     for r, one in zip(regions, told):
         if r in good and as_typed:
             one["fix"] = _fix(r, cell, cell_id)
-    return _document(f"In [{cell.number}]", note, told), "\n".join(edited) if good else None
+    return _document(f"In [{cell.number}]", note, told), "\n".join(edited[1 if cell.file else 0 :]) if good else None
 
 
 def _fix(region: Region, cell: Cell, cell_id: str) -> Fix:

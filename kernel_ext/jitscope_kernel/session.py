@@ -216,7 +216,7 @@ class Session:
         file = self.shell.compile.get_code_name(typed, transformed, result.execution_count)
         self.sharp_bits.ran(*place, file, typed)
         self._placing.compiled_before(file, typed, transformed)
-        self._name(file, place)
+        self.name(file, place)
         self._stack.append(self._running(result.info, place, file))
         watcher.set(Watch(self.label))
 
@@ -235,7 +235,7 @@ class Session:
         typed = self._placing.ran(file, info.raw_cell, transformed, outer)
         if typed is None:
             place = (place[0], None)  # code that no cell has
-        self._name(file, place)
+        self.name(file, place)
         if typed is not None:
             self.sharp_bits.ran(*place, file, typed)
             self._panel.ran(place[1], typed)
@@ -345,7 +345,7 @@ class Session:
         text = self.shell.transform_cell(raw)
         place = self._stack[-1].place if self._stack else (f"In [{self.shell.execution_count}]", None)
         file = self.shell.compile.cache(text, int(re.sub(r"\D", "", place[0])), raw_code=raw)
-        self._name(file, place)
+        self.name(file, place)
         with self._alone(raw, place, file):
             return execute(self.shell, text, file)
 
@@ -388,7 +388,8 @@ class Session:
         found = self.place_of(file)
         return found[0] if found else Path(file).name
 
-    def _name(self, file: str, place: Place) -> None:
+    def name(self, file: str, place: Place) -> None:
+        """Code that is named `file` is a cell's."""
         self._places[file] = place
         self._places.move_to_end(file)
         while len(self._places) > _CELLS:
@@ -510,7 +511,7 @@ class Session:
         notes = [jax_cells.deaf() if self._jax.wanted else "", observe.small_sentence(small), running.ran]
         failed = [row.function for row in self.ledger.since(running.since) if row.what == "failed"]
         if not document["compilations"] and (failed or not any(notes)):
-            notes.insert(0, why_nothing(running.plans, document, failed, told=stopped is not None))
+            notes.insert(0, why_nothing(running.plans, document, failed, stopped is not None, self.shell.user_ns))
         document["note"] = " ".join(filter(None, notes))
         return document
 

@@ -64,6 +64,22 @@ def test_an_error_is_the_cells_own(shell) -> None:
     assert "__regions__" not in shell.names
 
 
+def test_what_cannot_be_watched_is_one_sentence(shell) -> None:
+    refused = shell.cell("%%regions\na = 1\ndef f(x) return")
+    assert "this cell cannot be run: expected ':', in line 3: def f(x) return" in refused.stderr
+    assert "--runs takes how often the cell runs" in shell.cell("%regions --runs -3").stderr
+    shell.cell("async def f():\n    return 1\nawait f()")
+    assert "'await' outside function, in line 3: await f()" in shell.cell("%regions").documents[0]["note"]
+    shell.cell("a = 1")
+    ran = shell.cell("%regions --apply")
+    assert "There is no edit to apply" in ran.stdout and "No loop and no long stretch" in ran.texts[-1]
+
+
+def test_code_of_a_watched_cell_is_the_cells(shell) -> None:
+    ran = shell.cell("%%regions\nimport jitscope.numpy as jnp\nnp_x = jnp.ones(7)\ny = jnp.cos(np_x) * 3")
+    assert f"In [{ran.count}], line 4" in " ".join(shell.cell("%ledger").texts)
+
+
 def test_a_line_below_long_cells_where_it_is_asked_for(shell) -> None:
     loop = "import time\nfor k in range(2):\n    time.sleep(0.6)"
     assert "%regions" not in shell.cell(loop).stderr

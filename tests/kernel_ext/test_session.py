@@ -137,6 +137,10 @@ def test_the_view_comes_last(shell) -> None:
     [
         (CALL, "Nothing was compiled yet: double will be when first called with arrays."),
         (
+            f"{CALL}double = 3",
+            "Nothing was compiled: the cell calls none of its functions, and their names stand for something else now.",
+        ),
+        (
             "1 + 1",
             "Nothing was compiled: this cell defines no function, and what it calls was compiled before or is not compiled.",
         ),

@@ -72,7 +72,7 @@ class Arguments:
     def _unhashable(self) -> ValueError:
         name, value = next((name, value) for name, value in self._named_statics() if not is_hashable(value))
         error = ValueError(
-            f"static argument {name} of {self.spec.called} is a {type(value).__name__}, which cannot be hashed: a program is "
+            f"static argument {name} of {self.spec.called} is of type {type(value).__name__}, which cannot be hashed: a program is "
             "found by the values of its static arguments. Pass something immutable (a tuple for a list, a frozen "
             "dataclass for an object), or do not make it static"
         )

@@ -19,12 +19,14 @@ _RUNS = re.compile(r"#.*?\bruns:\s*(\d+)", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell. `first` is the number of its first line in the file (1 in a notebook, whose cells count their own lines)."""
+    """One cell. `first` is the number of its first line in the file (1 in a notebook, whose cells count their own lines); `file` is the name
+    that its code has, if it has one."""
 
     number: int
     source: str
     first: int
     runs: int
+    file: str = ""
 
 
 _METADATA = "jitscope"

@@ -69,12 +69,13 @@ class Watch:
 
     def file(self, cell: Cell) -> str:
         """The name that a cell's code goes by."""
-        return f"<cell {cell.number}>"
+        return cell.file or f"<cell {cell.number}>"
 
     def run(self, cell: Cell, shown: Callable[[object], None] | None = None) -> None:
         """Runs a cell with notes at its regions. What it raises is raised. `shown` is given the value of a last expression."""
         file, tree = self.file(cell), ast.parse(cell.source)
-        linecache.cache[file] = (len(cell.source), None, cell.source.splitlines(keepends=True), file)
+        if not cell.file:
+            linecache.cache[file] = (len(cell.source), None, cell.source.splitlines(keepends=True), file)
         self.definitions |= definitions(tree, file)
         before = set(self.places.all)
         self.places.eager = "import" in cell.source or any(map(compiles, self.names.values()))

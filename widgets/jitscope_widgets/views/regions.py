@@ -27,7 +27,7 @@ _COLUMNS = (
 def view(document: RegionsDocument) -> Iterator[Part]:
     """The parts of what was found."""
     found = document["regions"]
-    if found or not document["note"]:
+    if found or document["title"] or not document["note"]:  # without a title the note says why nothing was looked at
         yield Sentence(headline(document), "headline")
     if document["note"]:
         yield Sentence(clean(document["note"]), "note")
