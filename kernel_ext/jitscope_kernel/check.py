@@ -76,14 +76,13 @@ def _refused(given: argparse.Namespace, passed: Sequence[str]) -> str:
     return f"there is no sharp bit {unknown[0]!r}; `jitscope explain` lists them" if unknown else ""
 
 
-def _files(name: str) -> Iterator[str]:
-    """A file; or of a folder the programs and notebooks below it, without what is hidden or installed there."""
-    if not os.path.isdir(name):
-        yield name
-        return
+def _files(name: str) -> list[str]:
+    """A file; or of a folder the programs and notebooks below it, without what is hidden or installed there; itself where there are none."""
+    found: list[str] = []
     for folder, inner, names in os.walk(name):
         inner[:] = sorted(one for one in inner if not is_left_out(os.path.join(folder, one)))
-        yield from (os.path.join(folder, one) for one in sorted(names) if one.endswith((".py", ".ipynb")))
+        found += (os.path.join(folder, one) for one in sorted(names) if one.endswith((".py", ".ipynb")))
+    return found or [name]
 
 
 def _answers(files: Sequence[str], run: bool, passed: Sequence[str]) -> Iterator[Answer]:
@@ -96,6 +95,8 @@ def _answers(files: Sequence[str], run: bool, passed: Sequence[str]) -> Iterator
 
 
 def _answer_of_file(file: str, run: bool, passed: Sequence[str]) -> Answer:
+    if os.path.isdir(file):
+        return Answer(skipped=(SkippedFile(file, None, "has no program and no notebook below it"),))
     try:
         with _quietly():
             program = read(file)

@@ -7,6 +7,7 @@ import contextlib
 import io
 import linecache
 import random
+import re
 import tempfile
 from collections import Counter
 from collections.abc import Callable
@@ -93,14 +94,15 @@ def of_session(shell: InteractiveShell, runs: int | None) -> RegionsDocument:
         return _nothing(said)
     last = {text: n for n, text in cells.items()}
     counted = Counter(cells.values())
+    numbers = list(map(last.__getitem__, counted))
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "session.ipynb"
         file.write_text(notebook_of([(text, runs or n) for text, n in counted.items()]), encoding="utf-8")
         try:
             found = of_file(file)
         except RuntimeError as error:
-            return _nothing(f"The session's cells do not run again from the start: {str(error).splitlines()[-1]}")
-    numbers = list(map(last.__getitem__, counted))
+            said = re.sub(r"^cell (\d+)", lambda found: f"In [{numbers[int(found[1]) - 1]}]", str(error))
+            return _nothing(f"The session's cells do not run again from the start: {said}")
     told = [{**one, "cell": numbers[cast("int", one["cell"]) - 1]} for one in found]
     note = "The session's cells, run again in a process of their own; each has the number of its last run here."
     among = sorted({cast("int", one["cell"]) for one in told})

@@ -16,8 +16,11 @@ def main(file: str, as_json: bool) -> int:
 
     try:
         found = of_file(Path(file))
-    except (OSError, ValueError, RuntimeError) as error:
-        print(f"jitscope regions: {file} could not be looked at: {error}", file=sys.stderr)
+    except ValueError as error:  # says of which file
+        print(f"jitscope regions: {error}", file=sys.stderr)
+        return 1
+    except RuntimeError as error:
+        print(f"jitscope regions: {file} ended before its end, and was not looked at: {error}", file=sys.stderr)
         return 1
     print(json.dumps({"regions": found}, indent=1) if as_json else text(found))
     return 0

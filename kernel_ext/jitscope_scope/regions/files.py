@@ -9,10 +9,13 @@ import sys
 import tempfile
 from pathlib import Path
 
+from ..advise.program import read
+
 
 def of_file(path: Path) -> list[dict[str, object]]:
     """The regions of a program or a notebook, in the form of `Region.as_json`. Its cells are run; what they print is dropped.
-    Raises OSError where the file cannot be read, and RuntimeError where a cell raises."""
+    Raises ProgramError where the file is no program that can be read, and RuntimeError, with one line, where a cell raises."""
+    read(str(path))
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "regions.json"
         environment = {
@@ -23,5 +26,6 @@ def of_file(path: Path) -> list[dict[str, object]]:
         command = [sys.executable, "-m", "jitscope_scope.regions.running", str(path), str(out)]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         if not out.exists():
-            raise RuntimeError(done.stderr.strip() or f"{path} could not be run")
+            last = done.stderr.strip().rpartition("\n")[2]
+            raise RuntimeError(last or f"its process ended with {done.returncode}")
         return json.loads(out.read_text(encoding="utf-8"))

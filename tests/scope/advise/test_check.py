@@ -370,10 +370,13 @@ def test_a_folder_is_all_programs_below_it(tmp_path: Path) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(notebook(BRANCHING) if place.endswith("ipynb") else BRANCHING)
     (tmp_path / "venv" / "pyvenv.cfg").touch()
+    (tmp_path / ".hidden" / "empty").mkdir()
     found = json.loads(command("--json", str(tmp_path)).stdout)["diagnostics"]
     assert [Path(one["file"]).relative_to(tmp_path).as_posix() for one in found] == list(places[:3])
     done = command("--run", str(tmp_path))
     assert done.returncode == 2 and "name the programs" in done.stderr
+    done = command(str(tmp_path / ".hidden" / "empty"))
+    assert done.returncode == 2 and "empty: left out: has no program and no notebook below it" in done.stdout
 
 
 def test_cells_that_are_to_raise_are_gone_past(tmp_path: Path) -> None:

@@ -133,11 +133,23 @@ def test_a_file_with_objects_is_run_whole(tmp_path: Path) -> None:
     assert compiled.traces <= 3
 
 
-def test_a_file_that_fails(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    file = tmp_path / "program.py"
-    file.write_text("x = 1 / 0\n")
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("a.py", "x = 1\n# %%\nx = 1 / 0\n", "a.py ended before its end, and was not looked at: line 3: ZeroDivisionError: division by zero"),
+        ("a.ipynb", '{"cells": [{"cell_type": "code", "source": "import nowhere"}]}', "cell 1, line 1: ModuleNotFoundError: No module"),
+        ("b.ipynb", "x", "b.ipynb is no notebook: it is no JSON: line 1: Expecting value"),
+        ("b.py", "x = (\n", "b.py is no Python: line 1: '(' was never closed"),
+        ("", "", "cannot be read: Is a directory"),
+    ],
+)  # fmt: skip
+def test_a_file_that_fails(name: str, text: str, said: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / name
+    if name:
+        file.write_text(text)
     assert main(["regions", str(file)]) == 1
-    assert "ZeroDivisionError" in capfd.readouterr().err
+    told = capfd.readouterr().err
+    assert said in told and told.count("\n") == 1
 
 
 FUNCTIONS = """

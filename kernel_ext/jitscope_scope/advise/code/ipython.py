@@ -88,7 +88,7 @@ def no_python(text: str) -> str:
     try:
         ast.parse(text)
     except SyntaxError as error:
-        return f"line {error.lineno}: {error.msg}"
+        return f"line {error.lineno}: {error.msg}" if error.lineno else error.msg
     except (ValueError, RecursionError, MemoryError) as error:
         return str(error) or type(error).__name__
     return ""
