@@ -229,9 +229,7 @@ _ONE_IN = {
     "many_devices/test_cases": "test_as_in_jax:2",
     "oracle/test_library": "test_samples:3",
     "scope/advise/test_check": "test_a_run_finds_what_is_due_and_edits_mend_it:2",
-    "scope/advise/test_nans": (
-        "test_the_place_in_loops_branches_and_rules:2 test_the_cause_and_a_fix_that_removes_the_nan:2"
-    ),
+    "scope/advise/test_nans": "test_the_cause_and_a_fix_that_removes_the_nan:2",
     "scope/advise/test_why": "test_an_example_steps_on_it_and_what_to_write_instead_does_not:2",
     "scope/observe/test_odd_programs": "test_every_instrument_says_something_or_why_not:4",
     "scope/regions/test_programs": "test_edits_keep_the_program:8",

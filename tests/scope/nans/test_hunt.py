@@ -88,6 +88,18 @@ def test_functions_with_rules_of_their_own_and_checkpoints():
     assert find(lambda x: f(x) + 1, -1.0).primitive == "log"
     found = find(jx.grad(lambda x: jx.checkpoint(lambda x: jnp.sin(jnp.log(x)))(x)), -1.0)
     assert found.primitive == "log"
+    root = jx.custom_vjp(lambda x: jnp.sqrt(x))
+    root.defvjp(lambda x: (root(x), root(x)), lambda y, g: (g * 0 / y,))
+    found = find(jx.grad(lambda x: root(x).sum()), np.array([1, 0], np.float32))
+    assert found.primitive == "div" and found.position.line == line_of(
+        test_functions_with_rules_of_their_own_and_checkpoints, "g * 0 / y"
+    )
+
+
+def test_the_turn_of_a_scan_that_is_mapped():
+    f = jx.vmap(lambda xs: lax.scan(lambda c, x: (c * x, c**0.5), 1.0, xs)[1])
+    found = find(f, np.array([[1, 1, 1], [1, -1, 1]], np.float32))
+    assert found.primitive == "pow" and [turn.number for turn in found.iterations] == [2]
 
 
 def test_nothing_is_found_where_there_is_nothing():
