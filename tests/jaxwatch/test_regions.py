@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.scope.regions import programs_mixed
 from tests.scope.regions.programs import Program, parsed
 from tests.scope.regions.test_programs import applied, test_edits_keep_the_program as applied_and_kept, watched
 
@@ -77,15 +78,6 @@ elbo = np.asarray(pln.fit(5, 1e-3))
 
 
 MIXED = parsed("""
-=== weights of NumPy by jax's gradients
-import jax, jax.numpy as jnp
-X = rng.normal(size=(20, 3)).astype(np.float32); y = (X @ np.ones(3)).astype(np.float32); w = np.zeros(3, np.float32); losses = []
-def loss(w): return jnp.mean((X @ w - y) ** 2)
-g = jax.grad(loss)
----
-for i in range(30):
-    w = w - 0.1 * np.asarray(g(w))
-    losses.append(float(loss(w)))
 === weights of NumPy of 64 bits by jax's compiled gradients
 import jax, jax.numpy as jnp
 X = rng.normal(size=(20, 3)); y = X @ np.ones(3); w = np.zeros(3)
@@ -93,27 +85,6 @@ g = jax.jit(jax.grad(lambda w, X, y: jnp.mean((X @ w - y) ** 2)))
 ---
 for i in range(30):
     w -= 0.1 * np.asarray(g(w, X, y))
-=== NumPy's inputs among jax's arrays
-import jax.numpy as jnp
-x = jnp.ones(4); A = rng.normal(size=(4, 4)).astype(np.float32) * 0.2
----
-for i in range(30):
-    u = np.sin(i * 0.1)
-    x = jnp.tanh(A @ x + u)
-=== jax's arrays read by NumPy's functions
-import jax.numpy as jnp
-x = jnp.ones(4); A = rng.normal(size=(4, 4)).astype(np.float32) * 0.2; norms = []
----
-for i in range(30):
-    x = jnp.tanh(A @ x + 1)
-    norms.append(np.linalg.norm(x))
-=== rows of NumPy's that jax fills
-import jax.numpy as jnp
-x = jnp.ones(4); out = np.zeros((30, 4), np.float32)
----
-for i in range(30):
-    x = jnp.sin(x) + 0.1
-    out[i] = x
 === NumPy's state of 64 bits, stored into, of jax's values
 import jax, jax.numpy as jnp
 x = rng.random(6); f = jax.jit(lambda v: jnp.sin(v) * 0.9)
@@ -133,7 +104,14 @@ for i in range(30):
 """)
 
 
-@pytest.mark.parametrize("program", [*PROGRAMS, *MIXED], ids=lambda p: p.name)
+def in_jax(program: Program) -> Program:
+    return Program(*(text.replace("jitscope", "jax") for text in (program.name, program.before, program.cell)))
+
+
+SPELT = [in_jax(program) for program in programs_mixed.MIXED if "NumPy" in program.name]
+
+
+@pytest.mark.parametrize("program", [*PROGRAMS, *MIXED, *SPELT], ids=lambda p: p.name)
 def test_edits_of_eager_jax(program, monkeypatch) -> None:
     applied_and_kept(program, monkeypatch)
 
