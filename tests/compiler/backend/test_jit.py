@@ -22,9 +22,7 @@ X = floats(3)
 BIG = floats(50)
 
 
-@pytest.fixture(autouse=True)
-def _nothing_compiled() -> None:
-    jx.clear_caches()
+pytestmark = pytest.mark.usefixtures("nothing_compiled")
 
 
 # Values ---------------------------------------------------------------------------------------------------------------

@@ -24,9 +24,7 @@ BIG = floats(50)
 TWOS, TWO = jnp.full(3, 2.0), np.float32(2)
 
 
-@pytest.fixture(autouse=True)
-def _nothing_compiled() -> None:
-    jx.clear_caches()
+pytestmark = pytest.mark.usefixtures("nothing_compiled")
 
 
 # Defaults -------------------------------------------------------------------------------------------------------------

@@ -17,10 +17,7 @@ from tests.compiling import once
 from tests.extent import examples
 
 
-@pytest.fixture(autouse=True)
-def wide():
-    with jx.enable_x64():
-        yield
+pytestmark = pytest.mark.usefixtures("wide")
 
 
 def slope(f: Any, x: Any, step: float = 1e-6) -> np.ndarray:

@@ -13,10 +13,7 @@ from jitscope import lax
 XS = np.random.default_rng(1).normal(size=(5, 3))
 
 
-@pytest.fixture(autouse=True)
-def wide():
-    with jx.enable_x64():
-        yield
+pytestmark = pytest.mark.usefixtures("wide")
 
 
 # What a body hands on -------------------------------------------------------------------------------------------------

@@ -15,10 +15,7 @@ DTYPES = [np.float32, np.float64, np.complex64, np.complex128]
 SHAPES = [(1, 1), (4, 4), (2, 3, 3), (0, 0), (2, 0, 3, 3)]
 
 
-@pytest.fixture(autouse=True)
-def wide():
-    with jx.enable_x64():
-        yield
+pytestmark = pytest.mark.usefixtures("wide")
 
 
 def draw(*shape, dtype=np.float64, seed=0):

@@ -11,10 +11,7 @@ from jitscope import lax
 from tests.compiling import once
 
 
-@pytest.fixture(autouse=True)
-def wide():
-    with jx.enable_x64():
-        yield
+pytestmark = pytest.mark.usefixtures("wide")
 
 
 def draw(*shape, seed=0):

@@ -16,10 +16,7 @@ MANY = "fftn ifftn rfftn irfftn".split()
 OF_REALS = ("rfft", "ihfft", "rfft2", "rfftn")
 
 
-@pytest.fixture(autouse=True)
-def wide():
-    with jx.enable_x64():
-        yield
+pytestmark = pytest.mark.usefixtures("wide")
 
 
 def draw(name, *shape, seed=0):

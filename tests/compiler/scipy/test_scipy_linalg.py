@@ -15,10 +15,7 @@ from jitscope.scipy import linalg as sl
 from tests.compiling import once
 
 
-@pytest.fixture(autouse=True)
-def wide():
-    with jx.enable_x64():
-        yield
+pytestmark = pytest.mark.usefixtures("wide")
 
 
 def draw(*shape, seed=0, imaginary=False):

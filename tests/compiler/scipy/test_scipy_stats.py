@@ -32,10 +32,7 @@ NAMES = [
 ]  # fmt: skip
 
 
-@pytest.fixture(autouse=True)
-def wide():
-    with jx.enable_x64():
-        yield
+pytestmark = pytest.mark.usefixtures("wide")
 
 
 def functions(name):

@@ -36,10 +36,7 @@ REPORTED = 2
 """Failures of one group that are shrunk: it takes a minute each."""
 
 
-@pytest.fixture(autouse=True)
-def wide():
-    with jx.enable_x64():
-        yield
+pytestmark = pytest.mark.usefixtures("wide")
 
 
 def assert_none(failures: list[running.Failure], judge=running.alone) -> None:

@@ -6,19 +6,11 @@ import pytest
 import jitscope as jx
 from jitscope.backend import array, dispatch
 from jitscope_scope import observe
-from jitscope_scope.observe.ledger import Ledger
 from jitscope_widgets import validate
 from tests.compiler.programs import floats, mul
 
 
 X = floats(3)
-
-
-@pytest.fixture
-def ledger():
-    own = Ledger()
-    yield own
-    own.close()
 
 
 LARGE = np.ones((512, 512))

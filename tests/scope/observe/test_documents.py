@@ -8,7 +8,6 @@ import re
 import time
 import weakref
 from collections import Counter, defaultdict
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -29,13 +28,6 @@ from tests.compiler.programs import add, cos, exp, floats, matmul, mul, sin, tan
 
 
 X = floats(3)
-
-
-@pytest.fixture
-def ledger() -> Iterator[Ledger]:
-    own = Ledger()
-    yield own
-    own.close()
 
 
 def checked(document: dict[str, Any]) -> dict[str, Any]:

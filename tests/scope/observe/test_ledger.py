@@ -7,7 +7,7 @@ import dataclasses
 import itertools
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -26,13 +26,6 @@ from tests.scope.titles import TITLES
 X = floats(3)
 ledger_module = sys.modules[Ledger.__module__]
 _names = itertools.count()
-
-
-@pytest.fixture
-def ledger() -> Iterator[Ledger]:
-    own = Ledger()
-    yield own
-    own.close()
 
 
 # Explanations ---------------------------------------------------------------------------------------------------------

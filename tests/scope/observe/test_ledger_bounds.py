@@ -10,7 +10,6 @@ import pickle
 import sys
 import threading
 import weakref
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -27,13 +26,6 @@ X = floats(3)
 
 
 ledger_module = sys.modules[Ledger.__module__]
-
-
-@pytest.fixture
-def ledger() -> Iterator[Ledger]:
-    own = Ledger()
-    yield own
-    own.close()
 
 
 # Small, bounded, nothing kept alive -----------------------------------------------------------------------------------
