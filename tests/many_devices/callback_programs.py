@@ -15,7 +15,7 @@ import numpy as np
 
 import jitscope as jx
 import jitscope.numpy as jnp
-from jitscope import lax
+from jitscope import checkify, lax
 from jitscope.experimental import io_callback
 from jitscope.sharding import AxisType, PartitionSpec as P
 
@@ -90,6 +90,20 @@ def refused(f: Callable[[Any], Any]) -> str:
     return ""
 
 
+def checked(a: Any) -> Any:
+    checkify.check(jnp.all(a < 9), "{most} of {all}", most=a.max(), all=lax.psum(a.sum(), ("x", "y")))
+    return jnp.log(a)
+
+
+def failures(kind: AxisType, spec: P, **options: Any) -> list[str | None]:
+    """What checkify says of a function of each device's part: of numbers that pass, of too large ones, and of NaN."""
+    mesh = jx.make_mesh((4, 2), ("x", "y"), axis_types=(kind,) * 2)
+    f = jx.shard_map(checked, mesh=mesh, in_specs=spec, out_specs=spec, **options)
+    wanted = ((A / 2 + 1, checkify.user_checks), (A + 1, checkify.user_checks), (A - 8, checkify.nan_checks))
+    placed = [(jx.device_put(jnp.asarray(a), jx.sharding.NamedSharding(mesh, spec)), errors) for a, errors in wanted]
+    return [jx.jit(checkify.checkify(f, errors=errors))(a)[0].get() for a, errors in placed]
+
+
 def main() -> None:
     said: dict[str, Any] = {}
     for name, program in PROGRAMS.items():
@@ -98,6 +112,11 @@ def main() -> None:
         jx.effects_barrier()
         said[name] = {"result": result.tolist(), "heard": list(heard)}
     some = jx.shard_map(told(lambda a: a[0]), mesh=MESH, in_specs=P("x"), out_specs=P("x"), axis_names={"x"})
+    said["checks"] = [
+        failures(kind, P(("x", "y")), check_vma=check)
+        for kind in (AxisType.Auto, AxisType.Explicit)
+        for check in (True, False)
+    ]
     print(json.dumps({**said, "failing": refused(mapped(failing)), "some axes": refused(some)}))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import string
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, overload
 
 import numpy as np
@@ -192,7 +192,10 @@ def _print(fmt: Any, args: tuple, kwargs: dict[str, Any], ordered: bool, uncheck
             f"debug.print: the format must be a str, not {type(fmt).__name__}; write debug.print('{{}}', x)"
         )
     if not unchecked:
-        _check.format(fmt, *args, **kwargs)
+        try:
+            _check.format(fmt, *args, **kwargs)
+        except (KeyError, IndexError, ValueError) as error:
+            raise error.with_traceback(None) from None  # what string.Formatter does is nobody's affair
     options: dict[str, Any] = dict(np.get_printoptions())
     printer = _Printer(fmt, options, logged)
     leaves, host = _host("debug.print", printer, args, kwargs, ("print", fmt, repr(options), logged))
@@ -225,6 +228,14 @@ _logger = logging.getLogger("jitscope.debug")
 
 class _Check(string.Formatter):
     """Finds arguments without fields, and fields without arguments, and formats nothing."""
+
+    def get_value(self, key: int | str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        if key in kwargs or (isinstance(key, int) and key < len(args)):
+            return super().get_value(key, args, kwargs)
+        asked = repr(key) if isinstance(key, str) else f"argument {key}"
+        given = ", ".join([*(f"argument {i}" for i in range(len(args))), *map(repr, kwargs)]) or "nothing"
+        error = KeyError if isinstance(key, str) else IndexError
+        raise error(f"debug.print: the format uses {asked}, and it is given {given}")
 
     def format_field(self, value: Any, format_spec: str) -> str:
         return ""

@@ -18,12 +18,17 @@ from ..control.discharge import run_on_values, uses_refs
 from ..control.remat import checkpoint_p
 from ..control.rule_values import called_like
 from ..control.scan import scan_p
+from ..control.shard_map import saved_in_rows, shard_map_p
 from ..control.while_loop import while_p
 from ..core import call_sites, dtypes
 from ..core.avals import ShapedArray, aval_of
 from ..core.jaxpr import ClosedJaxpr, DebugInfo, JaxprEqn, Literal, rearranged, subjaxprs
+from ..core.part_types import laid_of
+from ..core.resharding import reshard_p
+from ..core.shardings import NamedSharding, PartitionSpec
 from ..core.staging import eval_jaxpr, literal_value, trace_to_jaxpr
 from ..core.trace import current_trace
+from ..core.varying import inside, vary_over
 from ..core.wrapping import wraps
 from ..core.zeros import Zero, zero_of
 from ..ops.elementwise import and_p, div_p, eq_p, ge_p, lt_p, ne_p, not_p, or_p
@@ -66,7 +71,7 @@ def checkify(
     `errors` are the kinds of checks: `user_checks` (calls of `check`), `nan_checks`, `div_checks` (division by zero),
     `index_checks`, and unions of those (`float_checks`, `automatic_checks`, `all_checks`). `error.get()` is None or
     says what failed and where, `error.throw()` raises it. Arguments that are not arrays reach `f` as they are. Works
-    under jit, vmap and grad, and through jit, cond, scan, while_loop, checkpoint and functions with derivative rules of
+    under jit, vmap and grad, and through jit, cond, scan, while_loop, checkpoint, shard_map and functions with derivative rules of
     their own, which they keep.
 
     Raises TypeError where `f` is no function, and for `errors` that are no kinds of checks.
@@ -180,6 +185,8 @@ def _apply(state: _State, eqn: JaxprEqn, operands: list[Any], kinds: Kinds) -> l
     if eqn.primitive is check_p:
         _users_checks(state, eqn, operands, kinds)
         return []
+    if eqn.primitive is shard_map_p:
+        return _through_shard_map(state, eqn, operands, kinds)
     enter = _THROUGH.get(eqn.primitive)
     if enter is not None and _concerned([inner for _, inner in subjaxprs(eqn.params)], kinds):
         return enter(state, eqn, operands, kinds)
@@ -401,6 +408,38 @@ def _through_while(state: _State, eqn: JaxprEqn, operands: list[Any], kinds: Kin
     start = looked_at(conds, _start(body_checks), carry)
     outs = while_p._bind(plain, conds, closed, [*conds, *consts], [*start, *carry])
     return state.absorb(outs, checks)
+
+
+def _through_shard_map(state: _State, eqn: JaxprEqn, operands: list[Any], kinds: Kinds) -> list[Any]:
+    """Each device gives its state in a row; it is that of the first one on which something failed."""
+    params, inner = eqn.params, eqn.params["jaxpr"]
+    same = {name: params[name] for name in ("mesh", "axes", "check")}
+    checks: tuple[Check, ...] = ()
+    specs: list[Any] = []
+    count = len(inner.out_avals)
+    with inside(**same):
+        if _concerned([inner], kinds):
+            checked, checks = checked_program(inner, kinds)
+            n = len(_avals(checks))
+
+            def fun(*args: Any) -> list[Any]:
+                outs = eval_jaxpr(checked.jaxpr, checked.consts, *args)
+                own = [vary_over(x, params["axes"]) for x in outs[:n]] if params["check"] else outs[:n]
+                return [*outs[n:], *own]
+
+            inner, specs = saved_in_rows(trace_to_jaxpr(fun, inner.in_avals, inner.jaxpr.debug), count, **same)
+    outs = shard_map_p.apply(inner, operands, params["in_specs"], out_specs=(*params["out_specs"], *specs), **same)
+    if not specs:
+        return outs
+    rows = [_whole(x) for x in outs[count:]]
+    at = argmax_p(convert(ge_p(rows[0], np.int32(0)), _INT), axes=(0,), index_dtype=_INT)
+    return state.absorb([*[_row(x, at) for x in rows], *outs[:count]], checks)
+
+
+def _whole(rows: Any) -> Any:
+    """Rows of all devices on each of them, where a type says how they lie."""
+    laid = laid_of(aval_of(rows))
+    return rows if laid is None else reshard_p(rows, sharding=NamedSharding(laid.mesh, PartitionSpec()))
 
 
 _THROUGH = {

@@ -173,7 +173,7 @@ class ShardMap(HigherOrder):
         with inside(mesh, axes, check):
             split = partial_eval_jaxpr(jaxpr, known)
             count = sum(split.out_known)
-            first, saved_specs = _saved_in_rows(split.known, count, mesh, axes, check)
+            first, saved_specs = saved_in_rows(split.known, count, mesh, axes, check)
             places = [_residual_spec(at, count, [s for s, k in zip(in_specs, known) if k],
                                      [s for s, k in zip(out_specs, split.out_known) if k], saved_specs) for at in split.residuals]  # fmt: skip
             rows = [kind == "result" and i >= count for kind, i in split.residuals]
@@ -250,7 +250,7 @@ def _with_axis(spec: PartitionSpec, dim: int | None, names: tuple[Any, ...]) -> 
 # What the forward pass keeps for the backward pass: each device's own, in rows -----------------------------------------
 
 
-def _saved_in_rows(
+def saved_in_rows(
     known: ClosedJaxpr, results: int, mesh: Any, axes: Sequence[Any], check: bool
 ) -> tuple[ClosedJaxpr, list[PartitionSpec]]:
     """The known part with each value it keeps as one row, and how these rows are put together: those of all devices between

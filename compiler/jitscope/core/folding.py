@@ -5,6 +5,7 @@ The option `traceback_filtering` decides: "fold" (the default), or "off" to see 
 
 from __future__ import annotations
 
+from opcode import opmap
 from types import TracebackType
 
 from .config import config
@@ -12,7 +13,7 @@ from .source import is_internal
 
 
 _BUGS = (AssertionError, AttributeError, KeyError, NameError)
-"""Raised inside the library these are its own mistakes, whose tracebacks must be seen whole; classes of its own it raises on purpose."""
+"""Where they arise inside the library, without a `raise` of its own, these are its mistakes, whose tracebacks must be seen whole."""
 
 
 def fold(error: BaseException) -> None:
@@ -53,16 +54,11 @@ def without_internal_frames(traceback: TracebackType | None) -> TracebackType | 
 
 
 def is_bug(error: BaseException, traceback: TracebackType | None) -> bool:
-    """Whether an error was raised by a mistake in the library, not in the code that uses it."""
-    if not isinstance(error, _BUGS) or type(error).__module__.startswith("jitscope"):
+    """Whether an error was raised by a mistake in the library, not in the code that uses it: what a `raise` says there is meant."""
+    if not isinstance(error, _BUGS) or traceback is None:
         return False
-    codes = []
-    while traceback is not None:
-        codes.append(traceback.tb_frame.f_code)
+    while traceback.tb_next is not None:
         traceback = traceback.tb_next
-    while codes and codes[-1].co_name in (
-        "__getattr__",
-        "_find",
-    ):  # it answers who asked for a name that does not exist
-        codes.pop()
-    return bool(codes) and is_internal(codes[-1].co_filename)
+    code = traceback.tb_frame.f_code
+    is_said = code.co_code[traceback.tb_lasti] == opmap["RAISE_VARARGS"] and not isinstance(error, AssertionError)
+    return is_internal(code.co_filename) and not is_said

@@ -337,6 +337,10 @@ def test_mistakes_of_the_library_are_shown_whole(monkeypatch):
     with pytest.raises(KeyError) as caught:
         jx.jit(users)(X)
     assert not any(source.is_internal(f.filename) for f in traceback.extract_tb(caught.value.__traceback__))
+    without_rule = jx.custom_vjp(lambda x: x)
+    with pytest.raises(AttributeError, match="give it some with defvjp") as caught:
+        jx.jit(without_rule)(X)
+    assert not any(source.is_internal(f.filename) for f in traceback.extract_tb(caught.value.__traceback__))
     # An error of ours: the last frame is dispatch.py's, since what it calls has none.
     monkeypatch.setattr(source, "position_of_function", operator.attrgetter("missing"))
     with pytest.raises(AttributeError) as caught:
