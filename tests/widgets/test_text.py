@@ -47,7 +47,7 @@ def test_a_compiled_function_in_a_few_lines() -> None:
     ]
 
 
-def test_kernels_that_compute_are_listed_before_those_that_move() -> None:
+def test_pages_list_kernels_that_compute_before_those_that_move_and_text_as_they_run() -> None:
     fusion = made.layer_fusion()
     one = fusion["kernels"][0] | {"members": [{"name": "m", "opcode": "dot", "type": "f32[64,7]", "paths": ["e0"]}]}
 
@@ -59,12 +59,12 @@ def test_kernels_that_compute_are_listed_before_those_that_move() -> None:
         kernel("copy.1", "copy", "copy"), kernel("zeros", "broadcast"), kernel("counter", "add", type="s32[]"),
         kernel("loop.1", "while", "loop"), kernel("mul.1", "multiply"), kernel("sum.1", "reduce", type="f32[]"),
     ]  # fmt: skip
-    by_kind, by_time = (
-        ["loop 1", "kernel 4", "kernel 5", "kernel 1", "kernel 2", "kernel 3"],
+    as_run, by_time = (
+        ["kernel 1", "kernel 2", "kernel 3", "loop 1", "kernel 4", "kernel 5"],
         ["kernel 2", "kernel 4", "kernel 1"],
     )
     timed = [one | {"share": share} for one, share in zip(kernels, (0.1, 0.5, 0.0, None, 0.4, 0.0))]
-    for ran, order, said in ((kernels, by_kind, "first, then those"), (timed, by_time, "most of the measured time")):
+    for ran, order, said in ((kernels, as_run, "first, then those"), (timed, by_time, "most of the measured time")):
         document = made.layer_compilation() | {"fusion": fusion | {"kernels": ran}}
         listed = re.findall(r"^  \S ((?:kernel|loop) \d+) ", text(document), re.MULTILINE)
         assert listed[: len(order)] == order
@@ -112,6 +112,23 @@ def test_many_kernels_are_counted_in_the_summary_and_listed_in_full_elsewhere() 
     assert text(compilation).count("fusion of 6") == 12
     assert "  and 8 more kernels" in text(compilation)
     assert text(compilation["fusion"]).count("fusion of 6") == 20
+
+
+def test_the_kernels_of_the_summary_stand_in_the_order_in_which_they_run() -> None:
+    compilation = made.long_program(120)["compilations"][0]
+    kernels = compilation["fusion"]["kernels"]
+    for at in (0, 1, 5, 6, 7, 8, 9, 19):
+        kernels[at]["members"] = [{**member, "opcode": "copy"} for member in kernels[at]["members"]]
+    kernels[0]["members"] = kernels[2]["members"]
+    numbers = [int(n) for n in re.findall(r"^  \S kernel (\d+)", text(compilation), re.MULTILINE)]
+    assert numbers == [1, 3, 4, 5, *range(11, 18), 18, 19][:12]
+    assert "and 8 more kernels\n" in text(compilation) + "\n"
+    for kernel in kernels[:8]:
+        kernel["members"] = [{**member, "opcode": "copy"} for member in kernel["members"]]
+    kernels[7] |= {"kind": "other", "opcode": "copy"}
+    kernels[19]["kind"] = "loop"
+    assert re.findall(r"^  \S (\w+ \d+)", text(compilation), re.MULTILINE)[-1] == "loop 1"
+    assert "and 8 more kernels that only fill, move or count" in text(compilation)
 
 
 def test_the_jaxpr_comes_when_asked_for() -> None:

@@ -96,7 +96,7 @@ class Scopes:
     def operations(self, idents: Iterable[str]) -> int:
         """How many of these nodes are equations of a jaxpr, or operations of an HLO program: no inputs, constants and outputs,
         and nothing that only holds others (a group, a branch, a fusion, a loop of HLO)."""
-        return sum(map(self._is_operation, idents))
+        return sum(self._weight(ident) for ident in idents if self._is_operation(ident))
 
     def work(self, scope: str) -> int:
         """How many operations a scope holds, in all its depths."""
@@ -110,6 +110,10 @@ class Scopes:
     def _in_run(self, ident: str) -> int:
         node = self.nodes[ident]
         return node["count"] if node.get("what") == "run" else 0
+
+    def _weight(self, ident: str) -> int:
+        """Of how many equations a node of a jaxpr is the picture; operations of HLO may stem from many."""
+        return max(1, len(self.nodes[ident]["paths"])) if self.level == "jaxpr" else 1
 
     def _is_operation(self, ident: str) -> bool:
         node = self.nodes[ident]

@@ -14,7 +14,7 @@ from .view.as_text import as_text, lines_of
 from .view.parts import Sentence
 from .view_data import parts_of, title_of
 from .views import has_view
-from .views.fusion import kernel_table
+from .views.fusion import kernel_table, rest_words
 from .words import Document, plural
 from .wrap import wrap
 
@@ -99,8 +99,7 @@ def _compilation(compilation: Document, width: int, jaxpr: bool, cell: str = "")
     if compilation["fusion"]:
         kernels = compilation["fusion"]["kernels"]
         lines += lines_of(kernel_table(kernels, here, most=_MOST_KERNELS), width)
-        more = len(kernels) - _MOST_KERNELS
-        lines += [f"  and {plural(more, 'more kernel')}"] if more > 0 else []
+        lines += [f"  {rest}"] if (rest := rest_words(kernels, _MOST_KERNELS)) else []
     if not cell and compilation["recompilations"]["cards"]:
         lines += _lines(compilation["recompilations"], width)
     for name, found in compilation.get("instruments", {}).items():
@@ -139,7 +138,8 @@ def _times(compilation: Document) -> str:
 def _graph(graph: Document, width: int) -> list[str]:
     nodes = graph["nodes"]
     unit = "equation" if graph["level"] == "jaxpr" else "instruction"
-    count = sum(1 for node in nodes if node["kind"] not in ("input", "constant", "output", "group"))
+    counted = [node for node in nodes if node["kind"] not in ("input", "constant", "output", "group")]
+    count = sum(max(1, len(node["paths"])) for node in counted) if unit == "equation" else len(counted)
     lines = wrap(f"{clean(graph['title'])}: {plural(count, unit)}", width, "  ")
     inner: dict[str | None, list[Document]] = {}
     ids = {node["id"] for node in nodes}

@@ -33,6 +33,7 @@ from ..annotations import (
 )
 from .communication_times import with_times
 from .cost import trips
+from .graph import nodes_by_path
 from .hlo import COLLECTIVES, SUMS, bytes_of, collective_of, devices_of, types_in
 from .hlo_flow import paths_in
 from .inner_layouts import Lies
@@ -237,7 +238,7 @@ def on_graph(
 ) -> None:
     """Say on the nodes of a jaxpr's graph what devices exchange for them, on the edges the bytes that one of them gives for that value,
     and how arguments, results and (`inside`, by path) the values between them lie."""
-    nodes = {node["id"]: node for node in graph["nodes"]}
+    nodes = nodes_by_path(graph)
     begins = _ends(nodes, "in")
     known = {**inside, **(dict(zip(begins, arguments)) if len(begins) == len(arguments) else {})}
     for id, lies in known.items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -30,10 +31,17 @@ def jaxpr_graph(
     if they are known, those of its variables, `tree` the calls of its equations."""
     builder = _Builder(names or Names(jaxpr, brief=True), positions, tree)
     builder.program(jaxpr)
+    if groups:
+        builder.once()
     nodes = builder.nodes
     if groups:
         nodes = grouped(nodes, builder.levels, builder.name_of, cell_of, builder.stacks)
     return {"kind": "graph", "version": 1, "level": "jaxpr", "title": title, "nodes": nodes, "edges": builder.edges}
+
+
+def nodes_by_path(graph: GraphDocument) -> dict[str, GraphNode]:
+    """The nodes of a jaxpr's graph by id, and by the paths of all equations that they stand for."""
+    return {name: node for node in graph["nodes"] for name in (node["id"], *node["paths"])}
 
 
 def result_names(jaxpr: Jaxpr) -> list[str]:
@@ -73,6 +81,7 @@ class _Builder:
         self.inputs: dict[str, str] = {}
         self.producers: dict[Var, JaxprEqn] = {}
         self.levels: dict[str | None, list[JaxprEqn]] = {}
+        self.functions: dict[str, str] = {}  # by path, what the function is called that a scope runs
         self.backward: set[str | None] = set()  # scopes of what is part of a backward pass
         self.told = functools.cache(_told)
 
@@ -123,8 +132,9 @@ class _Builder:
         label = eqn.primitive.name
         if inner:
             times = f" × {eqn.params['length']}" if label == "scan" else ""
-            called = _called(inner) if label.startswith("custom_") else ""
-            label = f"{eqn.params.get('name') or called or label}{times}"
+            called = eqn.params.get("name") or (_called(inner) if label.startswith("custom_") else "")
+            self.functions |= {path: called} if called and not times else {}
+            label = f"{called or label}{times}"
         avals, text = [v.aval for v in eqn.outvars], self.names.line(eqn).rstrip()
         kind = "scope" if inner else "equation"
         self._node(path, kind, label, scope, avals, text, params or _NO_PARAMS, [path], origin)
@@ -214,6 +224,23 @@ class _Builder:
             for outer, atom in zip(eqn.outvars, inner.outvars):
                 if isinstance(atom, Var) and atom in self.sources and atom.aval.shape == outer.aval.shape:
                     self.sources[outer] = self.sources[atom]
+
+    def once(self) -> None:
+        """Make one scope of those in which a call of the same function is all there is, as in what a custom rule is written for."""
+        inside = Counter(node["scope"] for node in self.nodes if node["kind"] in ("equation", "scope"))
+        same: dict[str, str] = {}
+        by_id = {node["id"]: node for node in self.nodes}
+        for path, called in self.functions.items():  # outer scopes come before what they hold
+            outer = by_id[path]["scope"]
+            if outer is not None and inside[outer] == 1 and self.functions.get(outer) == called:
+                same[path] = one = same.get(outer, outer)
+                by_id[one]["paths"].append(path)
+                self.levels[one] = self.levels.pop(path)
+        self.nodes = [node for node in self.nodes if node["id"] not in same]
+        for node in self.nodes:
+            node["scope"] = same.get(node["scope"] or "", node["scope"])
+        for edge in self.edges if same else ():
+            edge["from"], edge["to"] = same.get(edge["from"], edge["from"]), same.get(edge["to"], edge["to"])
 
     def _node(
         self,

@@ -33,7 +33,7 @@ def with_numbers(graph: GraphDocument, jaxpr: Jaxpr, numbers: Numbers, name: str
     def node_with(node: GraphNode) -> GraphNode:
         bare = node.copy()
         bare.pop("number", None)
-        number = found.get(node["id"])
+        number = next((found[path] for path in node["paths"] if path in found), None)
         return bare if number is None else {**bare, "number": {"name": name, "value": number, "unit": unit}}
 
     return {**graph, "nodes": [node_with(node) for node in graph["nodes"]]}

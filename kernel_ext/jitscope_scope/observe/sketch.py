@@ -51,7 +51,7 @@ def _equations(graph: GraphDocument, level: str | None) -> Counter[str | None]:
             at: str | None = node["id"]
             while at is not None and scope[at] != level:
                 at = scope[at]
-            counts[at] += 1
+            counts[at] += max(1, len(node["paths"]))
     return counts
 
 

@@ -15,7 +15,7 @@ from jitscope.core.words import cut
 from ..annotations import Fix, GraphDocument, Position as PositionDocument, StepKind, StoppedDocument, StoppedStep
 from ..source_code.places import path_at
 from ..source_code.rewrites import within
-from .graph import jaxpr_graph
+from .graph import jaxpr_graph, nodes_by_path
 from .positions import CellOf, no_cell, position_document, positions_of, sendable
 from .stacks import is_installed
 
@@ -43,7 +43,7 @@ def stopped_document(
     name = sendable(traces[-1].debug.name or "the function")
     graph = jaxpr_graph(jaxpr, f"{name}, up to the error", positions, cell_of)
     asked = _asked(traces[0].where)
-    nodes = {node["id"]: node for node in graph["nodes"]}
+    nodes = nodes_by_path(graph)
     for path, trace in zip(paths, traces):
         node = nodes[path]
         node["types"], node["bytes"], node["params"], node["text"] = [], 0, {}, ""
@@ -51,7 +51,7 @@ def stopped_document(
         node["label"] = sendable(
             f"✕ {asked}" if inner is None else f"{inner.debug.name or 'a function'}, up to the error"
         )
-    stop = paths[0]
+    stop = nodes[paths[0]]["id"]
     nodes[stop]["mark"] = "stop"
     on_path = _way(graph, stop)
     for node in graph["nodes"]:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax
+from jitscope.core.jaxpr import count
 from jitscope_scope import observe
+from jitscope_scope.observe.graph import nodes_by_path
+from jitscope_scope.observe.numbers import with_numbers
 from tests.compiler.programs import floats
 
 
@@ -34,3 +37,29 @@ def test_arguments_of_inner_programs_are_called_by_what_they_are():
     assert inside(graph_of(loop, X)) == {"0 at first"}
     assert inside(graph_of(jx.jit(lambda x: jx.jit(lambda n, y: y * n)(2.0, x)), X)) <= {"n", "2.0"}
     assert inside(graph_of(sum_and_largest, X)) == {"left value", "right value"}  # elements, or what came of some
+
+
+def test_a_function_in_which_a_call_of_itself_is_all_there_is_has_one_box():
+    """As of `relu`: a function that is compiled, and for which a rule is written."""
+
+    @jx.custom_jvp
+    @jx.jit
+    def bent(x):
+        return jnp.maximum(x, 0) * 2
+
+    bent.defjvp(lambda primals, tangents: (bent(*primals), tangents[0]))
+    looped = jx.jit(lambda x: lax.scan(lambda c, _: lax.scan(lambda d, _: (d * 2, None), c, length=3), x, length=3)[0])
+    jaxpr = jx.make_jaxpr(lambda x: bent(x) + looped(x))(X).jaxpr
+    graph = observe.jaxpr_graph(jaxpr, "f", {})
+    scopes = [(n["label"], n["paths"]) for n in graph["nodes"] if n["kind"] == "scope"]
+    assert scopes[0] == ("bent", ["e0", "e0/e0"])
+    assert [label for label, _ in scopes[1:]] == ["<lambda>", "scan × 3", "scan × 3"]
+    inside = [n for n in graph["nodes"] if n["scope"] == "e0"]
+    assert [(n["id"], n["label"]) for n in inside] == [("e0/e0/e0", "max"), ("e0/e0/e1", "mul")]
+    ids = {n["id"] for n in graph["nodes"]}
+    assert all(e["from"] in ids and e["to"] in ids for e in graph["edges"])
+    assert next(e["to"] for e in graph["edges"] if e["from"] == "in0") == "e0/e0/e0"
+    assert sum(len(n["paths"]) for n in graph["nodes"]) == count(jaxpr)
+    assert {p: n["id"] for p, n in nodes_by_path(graph).items()}["e0/e0"] == "e0"
+    numbered = with_numbers(graph, jaxpr, {"e0/e0": 0.5, "e0/e0/e1": 2.0}, "part", "")
+    assert {n["id"]: n["number"]["value"] for n in numbered["nodes"] if "number" in n} == {"e0": 0.5, "e0/e0/e1": 2.0}

@@ -102,13 +102,14 @@ def kernel_table(
     kernels: Sequence[Kernel], here: str, boundaries: dict[str, list[Row]] | None = None, most: int | None = None
 ) -> Table:
     """The first `most` kernels: those that took most time first; where none was timed, those that compute before those that only fill,
-    move or count, each in the order in which they run. Lines are in `here` where nothing else is said; `boundaries` are the rows of
+    move or count, each in the order in which they run; a part of them in that order alone. Lines are in `here` where nothing else is said; `boundaries` are the rows of
     neighbours, by kernel."""
     timed, noted = any(map(share_of, kernels)), set[str]()
     own = boundaries or {}
-    rows = tuple(
-        _kernel(name, one, here, timed, noted, own.get(one["name"], [])) for name, one in _listed(kernels)[:most]
-    )
+    listed = _listed(kernels)[:most]
+    if most is not None and not timed:
+        listed = [pair for pair in zip(words.kernel_names(kernels), kernels, strict=True) if pair in listed]
+    rows = tuple(_kernel(name, one, here, timed, noted, own.get(one["name"], [])) for name, one in listed)
     columns = (
         Column("kernel"),
         Column("is", "short", "a fusion of so many operations, or the operation"),
@@ -118,6 +119,15 @@ def kernel_table(
     )
     empty = "This program needs no kernel: nothing is computed for its results."
     return Table("Kernels", columns, rows, first=12, empty=empty, told=len(rows), quiet=True)
+
+
+def rest_words(kernels: Sequence[Kernel], most: int) -> str:
+    """What a table of the first `most` kernels leaves out: `and 9 more kernels that only fill, move or count`; "" if nothing."""
+    rest = [kernel for _, kernel in _listed(kernels)[most:]]
+    loops = sum(kernel["kind"] == "loop" for kernel in rest)
+    counts = [plural(n, noun) for n, noun in ((len(rest) - loops, "more kernel"), (loops, "more loop")) if n]
+    moves = " that only fill, move or count" if all(map(_only_moves, rest)) else ""
+    return f"and {' and '.join(counts)}{moves}" if rest else ""
 
 
 def order_words(kernels: Sequence[Kernel]) -> str:

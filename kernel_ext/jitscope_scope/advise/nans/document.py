@@ -14,7 +14,7 @@ from jitscope.core.source import Position
 
 from ...annotations import Fix, HuntGraph, HuntInfinity, HuntStep, NanHuntDocument, NodeMark, Numbers, Transform
 from ...observe.fixes import fix_document
-from ...observe.graph import jaxpr_graph
+from ...observe.graph import jaxpr_graph, nodes_by_path
 from ...observe.positions import CellOf, no_cell, position_document, positions_of, sendable
 from . import causes
 from .by_parts import PartsReport
@@ -70,7 +70,9 @@ def _graph(report: Report | PartsReport, cell_of: CellOf) -> HuntGraph:
     if finding is None or jaxpr is None or count(jaxpr) > MOST_EQUATIONS:
         return {}
     graph = jaxpr_graph(jaxpr, report.name, positions_of(jaxpr, cell_of), cell_of)
-    marks: dict[str, NodeMark] = {**{one.path: "path" for one in finding.steps}, finding.path: "stop"}
+    ids = {name: node["id"] for name, node in nodes_by_path(graph).items()}
+    marks: dict[str, NodeMark] = {ids[one.path]: "path" for one in finding.steps if one.path in ids}
+    marks |= {ids.get(finding.path, ""): "stop"}
     reached = {*marks} | {out["to"] for out in graph["edges"] if out["from"] in marks and out["to"].startswith("out")}
     for node in graph["nodes"]:
         if node["id"] in reached:

@@ -95,8 +95,9 @@ export class Model {
     for (let i = 0; i < nodes.length; i++) {
       if (i % PIECE === 0) yield;
       if (!this.isOperation(i)) continue;
+      const weight = this.document.level === "jaxpr" ? Math.max(1, nodes[i]!.paths.length) : 1;
       for (let scope = parent[i]!; ; scope = parent[scope]!) {
-        this.inside[scope]!++;
+        this.inside[scope]! += weight;
         if (scope === root) break;
       }
     }
