@@ -13,7 +13,7 @@ from .origins import placed
 from .quantities import size
 from .view import inline
 from .view.parts import Column, Content, Grouped, Part, Place, Ref, Row, Section, Sentence, Table
-from .words import NO_LINE, lines, mostly_in, plural
+from .words import NO_LINE, lines, only_home, plural
 
 
 TITLE = "Precision, copies and transposes"
@@ -66,7 +66,7 @@ def conversions(fusion: FusionDocument) -> list[Part]:
     if not fusion["after"]["nodes"]:
         return []
     moves = sorted(_moves(fusion), key=lambda move: (-move.moved, -move.node["bytes"]))
-    here = fusion.get("here") or mostly_in(place for kernel in fusion["kernels"] for place in kernel["positions"])
+    here = fusion.get("here") or only_home(place for kernel in fusion["kernels"] for place in kernel["positions"])
     products = [Sentence(said, title=_INSIDE) for said in [products_in(fusion), tensor_float(fusion)] if said]
     return [Section(TITLE, (Sentence(counted(moves)), *products, *_tables(moves, here)), note=_note(moves))]
 

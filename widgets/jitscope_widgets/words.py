@@ -121,10 +121,10 @@ def lines(positions: Iterable[Document], here: str = "") -> str:
     )
 
 
-def mostly_in(positions: Iterable[Document]) -> str:
-    """The cell or file of most positions, "" where there are none."""
-    homes = Counter(map(home, positions))
-    return max(homes, key=homes.__getitem__, default="")
+def only_home(positions: Iterable[Document]) -> str:
+    """The cell or file of all positions, which need not name it then; "" where there are several, or none."""
+    homes = set(map(home, positions))
+    return homes.pop() if len(homes) == 1 else ""
 
 
 def here_of(compilation: Document) -> str:

@@ -26,7 +26,7 @@ from jitscope.xla.errors import XlaError
 from jitscope.xla.hlo_module import Computation
 
 from .hlo import SUMS
-from .hlo_flow import FREE, Flow, Op, flow_of, unique
+from .hlo_flow import FREE, Flow, Op, flow_of, scopes_around, unique
 
 
 _SAME_VALUES = ("reshape", "broadcast", "transpose")
@@ -183,9 +183,10 @@ class _Origins:
         return stems if back else set()
 
     def _narrowest(self, op: Op) -> set[str]:
-        """What is claimed of all users if there is such an equation (a loop, say), else what is claimed of any."""
+        """What is claimed of all users if there is such an equation (a loop, say, that it is not in), else what is claimed of any."""
         users = [equations & self.claims[op.id] for equations in self._of_users(op)]
-        return _innermost((set.intersection(*users) if users else set()) or self.claims[op.id])
+        around = {path for scope in scopes_around(op, self.ops) if scope.is_scope for path in scope.paths}
+        return _innermost((set.intersection(*users) - around if users else set()) or self.claims[op.id])
 
     def _certain(self, op: Op) -> set[str]:
         """What is still claimed of an operation: equations of all users, for which it reads nothing else. A constant that several

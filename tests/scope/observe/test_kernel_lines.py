@@ -9,6 +9,8 @@ from functools import cache
 import pytest
 
 import jitscope as jx
+import jitscope.numpy as jnp
+from jitscope import lax
 from jitscope.xla.cpu_tuning import RUNNING_BY_ELEMENTS, RUNNING_BY_ROWS
 from jitscope_scope.observe.documents import compilation_document
 from jitscope_scope.observe.ledger import ledger
@@ -104,6 +106,25 @@ def test_a_value_that_two_equations_compute_alike_is_of_the_line_that_reads_it()
     """`x - mean` is written twice and computed once; what the first one's line reads of it is converted for that line."""
     (found,) = lines_of("layernorm.bfloat16", lambda kernel: kernel["name"] == "wrapped_convert.1")
     assert found == {"variance = ((x - mean) ** 2).mean(-1, keepdims=True)"}
+
+
+def test_a_value_that_a_loop_s_body_widens_is_of_the_lines_that_read_it():
+    """As outside of the loop: that all of them are in it says nothing of what is in it, too."""
+
+    def bent(x, w):
+        y = x @ w
+        z = y * jnp.tanh(y) + y
+        return z @ w.T
+
+    looped = lambda x, w: lax.fori_loop(0, 3, lambda _, x: bent(x, w), x)
+    found = []
+    for function in (bent, looped):
+        jx.jit(function)(jnp.ones((2, 64), jnp.bfloat16), jnp.ones((64, 128), jnp.bfloat16))
+        *_, row = ledger()
+        kernels = compilation_document(row)["fusion"]["kernels"]
+        (own,) = [k for k in kernels if any(m["opcode"] == "tanh" for m in k["members"])]
+        found.append({position["text"].strip() for position in own["positions"]})
+    assert found[0] == found[1] == {"z = y * jnp.tanh(y) + y"}
 
 
 def test_a_transposition_in_a_wider_dtype_is_known():

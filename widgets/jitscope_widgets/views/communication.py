@@ -43,7 +43,7 @@ def view(document: CommunicationDocument) -> Iterator[Part]:
     """The parts of a document of communication."""
     yield Sentence(headline(document), "headline")
     if document["collectives"]:
-        here = words.mostly_in(document["positions"].values())
+        here = words.only_home(document["positions"].values())
         rows = tuple(_collective(document, one, here) for one in document["collectives"])
         yield Table("Collectives", _COLLECTIVES, rows, first=40)
         yield Sentence(note(document), "note")

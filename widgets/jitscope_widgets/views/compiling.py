@@ -67,7 +67,7 @@ def _told(document: PassesDocument, passes: Sequence[Spent], writing: CodeWritin
         yield f"Of the passes {clean(dear.name)} took longest: {seconds(dear.seconds)} in {plural(dear.runs, 'run')}."
     if writing and writing["kernels"]:
         kernel = writing["kernels"][0]
-        lines = words.lines(_positions(document, kernel), words.mostly_in(document["positions"].values()))
+        lines = words.lines(_positions(document, kernel), words.only_home(document["positions"].values()))
         at = f" ({lines})" if lines else ""
         yield f"Of the kernels {clean(kernel['name'])}{at} took longest to be written as LLVM's IR: {seconds(amount(kernel['seconds']) or 0)}."
         if (longest := amount(writing["longest"])) is not None and writing["parts"]:
@@ -115,7 +115,7 @@ def _passes(passes: Sequence[Spent]) -> Table:
 
 def _kernels(document: PassesDocument, writing: CodeWriting) -> Table:
     whole = amount(writing["total"]) or 1.0
-    here = words.mostly_in(document["positions"].values())
+    here = words.only_home(document["positions"].values())
     columns = (
         Column("kernel", "code"),
         Column("written in", "number", "as LLVM's IR; several kernels are written at once"),

@@ -84,7 +84,7 @@ def _kernels(document: FusionDocument) -> Iterator[Part]:
         yield Sentence(said, "note")
     named = dict(zip((kernel["name"] for kernel in kernels), words.kernel_names(kernels)))
     between = [_boundary(one, named) for one in document.get("boundaries", ())]
-    here = document.get("here") or words.mostly_in(place for kernel in kernels for place in kernel["positions"])
+    here = document.get("here") or words.only_home(place for kernel in kernels for place in kernel["positions"])
     table = kernel_table(kernels, here, _by_kernel(between))
     yield grouped(document, table, dict(zip((kernel["name"] for _, kernel in _listed(kernels)), table.rows)), here)
     if between:

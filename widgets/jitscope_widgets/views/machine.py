@@ -82,7 +82,7 @@ def _function(document: MachineDocument, one: CodeFunction) -> Step:
 def _facts(document: MachineDocument, one: CodeFunction) -> str:
     """`72 % · 2 kernels · lines 2, 3 · 38 B`"""
     role = {"kernel": plural(len(one["kernels"]), "kernel"), "unknown": "use unknown"}.get(one["role"], one["role"])
-    here = words.mostly_in(document["positions"])
+    here = words.only_home(document["positions"])
     lines = words.lines(filter(None, (_at(document["positions"], at) for at in one["lines"])), here)
     share = percent(one["share"]) if one["share"] is not None else ""
     return " · ".join(filter(None, (share, role, lines or NO_LINE, f"{one['bytes']:,} B")))
@@ -146,7 +146,7 @@ def _kernels(document: MachineDocument, one: CodeFunction) -> Table:
 
 def _places(document: MachineDocument, lines: Sequence[int]) -> Content:
     found = [position for at in lines if (position := _at(document["positions"], at))]
-    here = words.mostly_in(document["positions"])
+    here = words.only_home(document["positions"])
     pieces = [inline.place(one, here) for one in found[:_PLACES]]
     more = [f"and {plural(len(found) - _PLACES, 'more line')}"] if len(found) > _PLACES else []
     return tuple(piece for at, one in enumerate([*pieces, *more]) for piece in ((", ", one) if at else (one,)))

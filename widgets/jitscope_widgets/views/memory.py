@@ -204,7 +204,7 @@ _Held: TypeAlias = "MemoryShare | MemoryBuffer"
 
 
 def _by_line(shares: Sequence[MemoryShare], buffers: Sequence[MemoryBuffer], document: MemoryDocument) -> list[Group]:
-    here = words.mostly_in(document["positions"].values())
+    here = words.only_home(document["positions"].values())
 
     def name(held: _Held) -> tuple[str, Place | None]:
         place = _place(document, held, here)
@@ -289,7 +289,7 @@ def _inner(buffer: MemoryBuffer, document: MemoryDocument, whole: int, saved: bo
 
 
 def _buffers(document: MemoryDocument) -> Table:
-    here = words.mostly_in(document["positions"].values())
+    here = words.only_home(document["positions"].values())
     largest = max((buffer["bytes"] for buffer in document["buffers"]), default=1) or 1
     columns = (
         Column("size", "number"),
@@ -381,7 +381,7 @@ def left_out(document: MemoryDocument) -> str:
 
 def _change(change: MemoryChange, document: MemoryDocument) -> Iterator[Part]:
     where = (
-        f" ({words.lines([change['position']], words.mostly_in(document['positions'].values()))})"
+        f" ({words.lines([change['position']], words.only_home(document['positions'].values()))})"
         if change["position"]
         else ""
     )

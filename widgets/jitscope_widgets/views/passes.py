@@ -163,7 +163,7 @@ def _name(one: PassRun) -> str:
 
 def _steps(document: PassesDocument) -> Iterator[Step]:
     """The passes in order, those in a row that changed nothing together."""
-    here = words.mostly_in(document["positions"].values())
+    here = words.only_home(document["positions"].values())
     states = dict(enumerate(document["states"]))
     if states:
         yield Step("before the passes", (Sentence(f"The program as it was lowered has {_facts(states[0])}."),), at=0.0)
@@ -266,7 +266,7 @@ def _fates_told(counts: Mapping[tuple[int, str], int], names: Mapping[int, str])
 
 def _fates(document: PassesDocument) -> Table:
     positions = document["positions"]
-    here, names = words.mostly_in(positions.values()), _names(document)
+    here, names = words.only_home(positions.values()), _names(document)
     paths: dict[str, list[str]] = {}
     for path, position in positions.items():
         paths.setdefault(words.lines([position], here), []).append(path)

@@ -30,7 +30,7 @@ def view(document: ReasonsDocument) -> Iterator[Part]:
     """The parts of a document of reasons."""
     yield Sentence(headline(document), "headline")
     if pairs := document["pairs"]:
-        here = words.mostly_in(p for pair in pairs for end in (pair["giver"], pair["reader"]) for p in end["positions"])
+        here = words.only_home(p for pair in pairs for end in (pair["giver"], pair["reader"]) for p in end["positions"])
         left = document["left_out"]
         more = (
             f"and {plural(left, 'more pair')} with fewer bytes between them, not kept in this document" if left else ""

@@ -226,7 +226,7 @@ def _more(kernel: TargetKernel, document: TargetDocument) -> Iterator[Content]:
 
 def _by_line(document: TargetDocument) -> dict[str, list[TargetKernel]]:
     """Kernels by the lines that they stem from; one of several lines stands under each."""
-    here = words.mostly_in(document["positions"].values())
+    here = words.only_home(document["positions"].values())
     found: dict[str, list[TargetKernel]] = {}
     for kernel in document["kernels"]:
         positions = _positions(kernel["paths"], document)
@@ -237,7 +237,7 @@ def _by_line(document: TargetDocument) -> dict[str, list[TargetKernel]]:
 
 
 def _line(name: str, kernels: Sequence[TargetKernel], document: TargetDocument) -> Row:
-    here = words.mostly_in(document["positions"].values())
+    here = words.only_home(document["positions"].values())
     positions = [
         p for kernel in kernels for p in _positions(kernel["paths"], document) if words.lines([p], here) == name
     ]
@@ -266,7 +266,7 @@ def _lines(paths: Sequence[str], document: TargetDocument) -> Content:
     positions = _positions(paths, document)
     if not positions:
         return ""
-    here = words.mostly_in(document["positions"].values())
+    here = words.only_home(document["positions"].values())
     return Place(
         words.lines(positions, here), positions[0], clean(positions[0]["text"]).strip() if len(positions) == 1 else ""
     )

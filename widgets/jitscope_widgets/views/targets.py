@@ -95,7 +95,7 @@ def _kernels(kernels: Sequence[TargetsKernel]) -> Iterator[Inline]:
 
 
 def _here(document: TargetsDocument) -> str:
-    return words.mostly_in([one for line in document["lines"] for one in line["positions"] if one])
+    return words.only_home([one for line in document["lines"] for one in line["positions"] if one])
 
 
 def _place(line: TargetsLine, here: str) -> Content:

@@ -31,7 +31,7 @@ def view(document: TransformationsDocument) -> Iterator[Part]:
     """The parts of a document of transformations."""
     yield Sentence(headline(document), "headline")
     if steps := document["steps"]:
-        here = words.mostly_in(origin["position"] for origin in document["origins"])
+        here = words.only_home(origin["position"] for origin in document["origins"])
         yield from (Sentence(said) for step in steps if (said := batching.batching_words(document, step, here)))
         yield Sentence(f"{_legend(document)}; pick a line to see what stems from the same place.", "note")
         entries = tuple(_step(document, number, step, here) for number, step in enumerate(steps, 1))
@@ -48,7 +48,7 @@ def headline(document: TransformationsDocument) -> str:
     steps = document["steps"]
     if not steps:
         return "No transformation was called while this function was traced."
-    here = words.mostly_in(origin["position"] for origin in document["origins"])
+    here = words.only_home(origin["position"] for origin in document["origins"])
     named = ", ".join(_name(document, step, here) for step in steps[:_MOST_NAMED])
     more = len(steps) - _MOST_NAMED + document["left_out"]
     rest = f", and {more:,} more" if more > 0 else ""

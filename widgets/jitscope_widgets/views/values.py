@@ -80,7 +80,7 @@ def _loops(document: Document) -> Iterator[str]:
 
 def _table(document: Document) -> Table:
     rows = document["rows"]
-    here = words.mostly_in(document["lines"])
+    here = words.only_home(document["lines"])
     details = {(one["path"], one["result"]): one for one in document["details"]}
     order = sorted(range(len(rows)), key=lambda at: _rank(rows[at]))
     looked = [at for at in order if (rows[at]["path"], rows[at]["result"]) in details]

@@ -115,7 +115,7 @@ class Lines:
         self.profile = profile
         self.how = wording.how(profile)
         self.own = own_lines(profile)
-        self.here = words.mostly_in(line["position"] for line in profile["lines"])
+        self.here = words.only_home(line["position"] for line in profile["lines"])
         self.busy = amount(profile["busy"]) or 0.0
         self.kernels = self._kernels()
         self.rows: dict[int, Row] = {}
