@@ -3,6 +3,7 @@
 import re
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -155,3 +156,40 @@ def test_buffers_have_the_instructions_of_the_program_that_runs():
     }
     assert {one["instruction"] for one in document["buffers"]} | {document["peak"]["instruction"]} <= names
     assert {*document["curve"]["instructions"]} <= names
+
+
+@jax.jit
+def _gradient_by_a_window(w, x, v):
+    def far(w, x, v):
+        x = jnp.split(jnp.tanh(x @ v), 2, axis=-1)[0].transpose(0, 2, 1)
+        dims = ("NCH", "OIH", "NCH")
+        y = jax.lax.conv_general_dilated(x, w, (1,), [(3, 3)], dimension_numbers=dims, feature_group_count=64)
+        y = jax.nn.silu(y).transpose(0, 2, 1)[:, :23]
+        return (y * jax.nn.silu(y)).sum()
+
+    gradient = jax.grad(far)(w, x, v)
+    return w - 0.1 * gradient / (jnp.sqrt(gradient * gradient) + 1e-3)
+
+
+@jax.jit
+def _columns(p, x):
+    written = jnp.zeros((2, 24), jnp.bfloat16).at[:, :12].set(p)
+    return written.at[:, 12].set((p * x).sum(-1))
+
+
+@pytest.mark.parametrize("program, arguments", [
+    (_gradient_by_a_window, ((64, 1, 4), (3, 23, 32), (32, 128))), (_columns, ((2, 12), (2, 12))),
+])  # fmt: skip
+def test_what_xla_writes_as_other_operations_keeps_its_line(program, arguments):
+    """A sum over groups as a convolution of all with all; whether places are inside, which depends on no array."""
+    jaxwatch.attach()
+    try:
+        program(*(jnp.ones(shape, jnp.bfloat16) for shape in arguments))
+    finally:
+        jaxwatch.detach()
+    *_, row = observe.ledger()
+    fusion = observe.compilation_document(row)["fusion"]
+    assert fusion["summary"]["unknown"]["kernels"] == 0
+    convolved = [k for k in fusion["kernels"] if k["opcode"] == "convolution"]
+    assert all("conv_general_dilated" in p["text"] for k in convolved for p in k["positions"])
+    assert len(convolved) == 2 * (program is _gradient_by_a_window)

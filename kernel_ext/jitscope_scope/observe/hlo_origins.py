@@ -15,6 +15,7 @@ operation of that kind; they keep its name where nothing else is certain. A call
 constant that MLIR merged for all that read it, say, is nameless.
 """
 
+import math
 import re
 import weakref
 from collections import defaultdict
@@ -195,9 +196,25 @@ class _Origins:
         copied, claims = op.opcode == "copy", self.claims[op.id]
         claim = claims if copied else {path for path in claims if self._reads_only_for(op, path)}
         users = [equations & claim for equations in self._of_users(op)]
-        if users and not copied and all(self.ops[name].opcode == "constant" for name, _ in op.sources):
+        if users and not copied and self._may_be_a_value(op):
             return set.intersection(*users)
         return set().union(*users) if all(users) else set()
+
+    def _may_be_a_value(self, op: Op) -> bool:
+        """Whether an operation on constants may be the value of an equation that has no name any more, or a constant in another shape."""
+        if not all(self.ops[name].opcode == "constant" for name, _ in op.sources):
+            return False
+        return op.opcode in _SAME_VALUES or any(self._does_as(op, path) for path in self.nameless)
+
+    def _does_as(self, op: Op, path: str) -> bool:
+        """Whether an operation is of a kind that an equation had. (A constant array becomes a broadcast; a transposition keeps the
+        number of elements, and nothing makes numbers of Booleans.)"""
+        opcodes = self.opcodes[path]
+        if _element(op.does.type) == "pred" and "pred" not in self.elements[path]:
+            return False
+        if op.opcode == "transpose" and "transpose" in opcodes:
+            return _count(op.does.type) in {_count(kind) for opcode, kind in self.kinds[path] if opcode == "transpose"}
+        return op.opcode in opcodes or (op.opcode == "broadcast" and "constant" in opcodes)
 
     def _is_lost(self, op: Op) -> bool:
         """Whether an operation has no name, or that of a loop or branch it is in, which had nothing of its kind (the sum that counts
@@ -256,10 +273,8 @@ class _Origins:
         return not any(self._may_be(op, path, tokens) for path in others)
 
     def _may_be(self, op: Op, path: str, tokens: set[Token]) -> bool:
-        """Whether an operation that reads these may be what is left of a nameless equation. (A constant array becomes a broadcast.)"""
-        opcodes = self.opcodes[path]
-        same = op.opcode in opcodes or (op.opcode == "broadcast" and "constant" in opcodes)
-        return same or (path in self.gone and bool(tokens & self.reads[path]))
+        """Whether an operation that reads these may be what is left of a nameless equation."""
+        return self._does_as(op, path) or (path in self.gone and bool(tokens & self.reads[path]))
 
     def _is_read(self, source: Op, equation: str, allowed: set[Token]) -> bool:
         if source.opcode == "constant":
@@ -350,6 +365,11 @@ def _form(op: Op) -> tuple[str, ...]:
 
 def _element(kind: str) -> str:
     return kind.partition("[")[0]
+
+
+def _count(kind: str) -> int:
+    """The number of elements of a printed type."""
+    return math.prod(map(int, filter(None, kind.partition("[")[2].partition("]")[0].split(","))))
 
 
 def _tokens(op: Op) -> Iterable[Token]:
