@@ -233,7 +233,7 @@ _AGAIN = 15.0
 def show_for(row: observe.Row, asked: str, part: Part = "") -> None:
     """What `--target` asked for: a view of each target (or of a part of what is known), before them what differs between several; or a
     sentence on why there is none."""
-    wanted = _targets_in(asked, f"{row.function} cannot be shown")
+    wanted = _targets_in(asked, f"{row.title} cannot be shown")
     with interruptible(row.function):
         made = [one for name in wanted if (one := attempt(row, name)) is not None]
         if len(made) > 1 and not part:
@@ -268,7 +268,7 @@ def _show(row: observe.Row, one: OnTarget | str, part: Part) -> None:
             case "memory" | "code" | "collectives":
                 output.show({**one.document, "shows": part})
     except Unavailable as problem:
-        output.say(f"jitscope: {row.function} cannot be shown for {one.document['chip']['name']}: {problem}")
+        output.say(f"jitscope: {row.title} cannot be shown for {one.document['chip']['name']}: {problem}")
 
 
 def show_versus(earlier: observe.Row, row: observe.Row, title: str, asked: str) -> None:
@@ -308,9 +308,9 @@ def attempt(row: observe.Row, target: compiling.Target | str) -> OnTarget | str 
     try:
         return OnTarget(row, target.name)
     except (Unavailable, ValueError, NotImplementedError, CompilerLost) as problem:
-        output.say(f"jitscope: {row.function} cannot be shown for {target.name}: {problem}")
+        output.say(f"jitscope: {row.title} cannot be shown for {target.name}: {problem}")
     except Exception as problem:
-        output.say(f"jitscope: {row.function} cannot be shown for {target.name}: {reason(problem)}")
+        output.say(f"jitscope: {row.title} cannot be shown for {target.name}: {reason(problem)}")
     return None
 
 

@@ -60,7 +60,7 @@ def sentence(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], row: 
     took = f"{row.title if transformed else _name(function)} as it is called takes {duration(seconds)} (median of calls on copies of the arguments)"
     if programs == 1 and not operations and not transformed:
         if steady > seconds / _NEARLY_ALL:  # beside other work, and not both alike
-            return f"{took}."
+            return f"{took}, less than its executable by itself ({duration(steady)}): the machine was not equally free for both."
         if steady > _NEARLY_ALL * seconds:
             return f"{took}: nearly all of that is the executable."
         return f"{took}: {duration(steady)} of that is the executable, the rest is Python and the way to it."

@@ -90,7 +90,7 @@ def products_in(fusion: FusionDocument) -> str:
         became = Counter(taken[path] for path, one in wanted.items() if one == factors and path in taken)
         parts = [f"{number:,} take{'s' * (number == 1)} {dtype}" for dtype, number in became.most_common()]
         if rest := count - became.total():
-            parts.append(f"{rest:,} {'is' if rest == 1 else 'are'} no product any more")
+            parts.append(f"{rest:,} {'is no longer a product' if rest == 1 else 'are no longer products'}")
         told.append(f"Of {plural(count, 'product')} of {factors} {', '.join(parts)} in the optimised program.")
     return " ".join(told)
 

@@ -68,9 +68,17 @@ def _at(site: Position | None, before: str) -> str:
 
 
 def _first_line(text: str) -> str:
-    """Code of a line, with an ellipsis where a bracket of it is closed in a later one."""
-    still_open = sum(text.count(one) for one in "([{") - sum(text.count(one) for one in ")]}")
-    return f"{text.strip()}{'…' * (still_open > 0)}"
+    """Code of a line, with an ellipsis in the brackets of it that are closed in a later one: `f(…)` of `f(`."""
+    still_open: list[str] = []
+    for one in text:
+        if one in _CLOSING:
+            still_open.append(_CLOSING[one])
+        elif still_open and one == still_open[-1]:
+            still_open.pop()
+    return f"{text.strip()}{'…' * bool(still_open)}{''.join(reversed(still_open))}"
+
+
+_CLOSING = {"(": ")", "[": "]", "{": "}"}
 
 
 def _spent(those: Sequence[Small]) -> float:

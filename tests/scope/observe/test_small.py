@@ -24,5 +24,5 @@ def test_the_sentence_and_the_table_name_the_same_cell(monkeypatch: pytest.Monke
     assert {one["cell"] for one in document["operations"]} == {"In [30]"}
     assert document["sentence"] == (
         "jitscope compiled 3 small programs for operations outside jit, in 2.1 s: operation less took 1.25 s in line 7 of In [30] "
-        "(y = x < 3); add took 750 ms in line 8 of In [30] (y = add(…)."
+        "(y = x < 3); add took 750 ms in line 8 of In [30] (y = add(…))."
     )

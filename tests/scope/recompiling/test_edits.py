@@ -229,4 +229,4 @@ def test_a_number_inside_of_a_captured_object_is_named() -> None:
 def test_a_weakly_typed_number_is_to_be_an_array_of_its_own_dtype() -> None:
     text = "import jitscope as jax, jitscope.numpy as jnp\nout = []\n@jax.jit\ndef f(n): return n * 7.0625\nf(5)\nf(jnp.int32(3))\n"
     (card,) = recompilations_document(run(text)[1], "")["cards"]
-    assert "(jnp.int32(1) for 1)" in card["fix"]["text"]
+    assert "(jnp.int32(1) for 1 and for jnp.array(1))" in card["fix"]["text"]

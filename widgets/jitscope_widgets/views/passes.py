@@ -137,7 +137,11 @@ def _curves(states: Sequence[PassState]) -> Iterator[Section]:
             how = f" ({clean(note)})" if (note := quantities[0]["note"]) else ""
             said = f"{show(quantities[0])} before the passes, {show(quantities[-1])} after them{how}"
             axes = Axis("states of the program", 0, len(states)), Axis(name, 0, max(up) or 1, quantities[0]["unit"])
-            yield Section(name, (Chart(name, said, *axes, (Series(name, "bars", across, up),), small=True),), note=said)
+            yield Section(
+                name,
+                (Chart(name, said, *axes, (Series(name, "bars", across, up),), steps="state", small=True),),
+                note=said,
+            )
 
 
 def _facts(state: PassState) -> str:

@@ -53,7 +53,7 @@ def _vectors(machine: str, instructions: Sequence[Instruction]) -> tuple[int | N
     return most, f"{most // size} × {name}"
 
 
-_TOLD = tuple(what for what in _ORDER if what not in ("bitwise", "move", "branch", "other"))
+_TOLD = tuple(what for what in _ORDER if what not in ("move", "branch", "other"))
 
 
 def sentence_of(mix: Mix) -> str:

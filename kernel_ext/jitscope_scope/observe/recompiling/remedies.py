@@ -197,7 +197,9 @@ def _weak_type(group: Group) -> str:
     if any(leaf.shape for key in keys for leaf in key.leaves if leaf.path in group.paths):
         dtype = number.partition("(")[0]
         return f"Give {_names(group)} a dtype, .astype({dtype})."
-    return f"Pass {_names(group)} as {'an array' if len(group.paths) == 1 else 'arrays'} in every call ({number})."
+    dtype = "its dtype" if len(group.paths) == 1 else "their dtypes"
+    one = number.rpartition(" ")[2]
+    return f"Give {_names(group)} {dtype} in every call ({number} and for jnp.array({one}))."
 
 
 def _static_value(group: Group) -> str:

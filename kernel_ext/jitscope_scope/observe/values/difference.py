@@ -9,7 +9,7 @@ import numpy as np
 
 
 _ROUNDING = 0.05
-"""The largest difference, as a share of the result's largest number, that is put down to the order of the operations."""
+"""The largest difference, as a share of the result's largest number, that is put down to the order and rounding of the operations."""
 
 
 class _Apart(NamedTuple):
@@ -35,7 +35,7 @@ def said(names: Sequence[str], pairs: Mapping[int, tuple[np.ndarray, np.ndarray]
 
 def _why(share: float) -> str:
     if share < _ROUNDING:
-        return "XLA computes in another order where it fuses operations"
+        return "XLA computes in another order or precision where it fuses operations"
     return "more than rounding the last digits makes by itself, unless numbers cancel each other, or the program divides by small ones, takes signs or compares"
 
 

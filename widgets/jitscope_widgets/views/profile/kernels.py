@@ -11,7 +11,7 @@ from ...kernel_blocks import WITHIN, Block, Blocks, share_of
 from ...quantities import percent, seconds
 from ...view import inline
 from ...view.parts import Bar, Column, Content, Grouped, Part, Ref, Row, Table, Text
-from ...words import NO_LINE, Document, lines as lines_of, plural
+from ...words import NO_LINE, Document, lines as lines_of, only_home, plural
 from . import wording
 
 
@@ -60,7 +60,7 @@ class _Kernels:
     def __init__(self, profile: Document):
         self.profile = profile
         self.kernels = profile["kernels"]
-        self.here = wording.here_of(profile)
+        self.here = only_home(line["position"] for line in profile["lines"])
         # A loop of listed kernels is a block itself.
         counted = [kernel for kernel in self.kernels if kernel["share"] is not None]
         self.blocks = Blocks(profile.get("blocks") or [], counted)

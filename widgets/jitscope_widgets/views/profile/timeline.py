@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ...escapes import clean
 from ...quantities import percent, seconds
 from ...view.parts import Ref, Span, Timeline
-from ...words import Document, plural
+from ...words import Document, only_home, plural
 from . import wording
 
 
@@ -51,7 +51,7 @@ def _is_around(kernel: Document) -> bool:
 
 
 def _spans(profile: Document, call: Document, first: int) -> Iterator[Span]:
-    here, kernels = wording.here_of(profile), profile["kernels"]
+    here, kernels = only_home(line["position"] for line in profile["lines"]), profile["kernels"]
     known: dict[int, tuple[str, Ref]] = {}
     for thread, at, start, length in zip(call["thread"], call["kernel"], call["start"], call["length"]):
         kernel = kernels[at]

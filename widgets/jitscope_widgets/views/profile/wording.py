@@ -8,7 +8,7 @@ from ...escapes import clean
 from ...quantities import amount, number, percent, seconds, show
 from ...view import inline
 from ...view.parts import Text
-from ...words import Document, home, kernel_name, lines as lines_of, plural
+from ...words import Document, kernel_name, lines as lines_of, plural
 
 
 _MANY = 50
@@ -209,12 +209,6 @@ def lines(profile: Document, kernel: Document, here: str) -> str:
     """The lines that a kernel stems from."""
     known = profile["lines"]
     return lines_of([known[at]["position"] for at in kernel["lines"] if 0 <= at < len(known)], here)
-
-
-def here_of(profile: Document) -> str:
-    """The one cell or file of all lines, "" where there are several."""
-    homes = {home(line["position"]) for line in profile["lines"]}
-    return homes.pop() if len(homes) == 1 else ""
 
 
 def names(kernels: Sequence[Document]) -> tuple[str, ...]:
