@@ -65,7 +65,9 @@ def _has_model_of_equinox(given: Any) -> bool:
 def with_options(asked: ProgramOfCall, options: dict[str, Any]) -> Callable[..., Any]:
     """The function of a program, jitted anew with options for XLA. Raises Unavailable where another library than jax jitted it."""
     if getattr(asked.jitted, "_jit_info", None) is None:
-        raise Unavailable("it is jitted by another library than jax: which compiler_options that hands on to XLA is not known here")
+        raise Unavailable(
+            "it is jitted by another library than jax: which compiler_options that hands on to XLA is not known here"
+        )
     return private.again(asked.jitted, compiler_options=options)
 
 

@@ -45,7 +45,9 @@ def instrument(row: Row, given: CallArguments | None = None) -> TransformationsD
     """The transformations document of a row's program. Raises Unavailable where its function is gone or another library's, and
     where it calls Python while it runs: tracing it again might run such code again."""
     if row.library:
-        raise Unavailable(f"{row.title} was traced by {row.library}, which does not tell what its transformations are given")
+        raise Unavailable(
+            f"{row.title} was traced by {row.library}, which does not tell what its transformations are given"
+        )
     again = row.needed("again")
     jaxpr = row.jaxpr
     if jaxpr is not None and calls_python(jaxpr):
