@@ -328,7 +328,7 @@ def what_the_parts_of_a_step_take(asked: Asked) -> None:
 
 
 def why_it_was_compiled_again(asked: Asked) -> None:
-    expect(asked.tab("recompiles")).to_contain_text("No function was compiled or traced more than once.")
+    expect(asked.tab("recompiles")).to_contain_text("No function of yours was compiled or traced more than once.")
 
 
 def what_was_fused(asked: Asked) -> None:

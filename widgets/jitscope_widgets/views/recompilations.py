@@ -16,7 +16,7 @@ from ..words import plural
 
 
 NAME = "Recompilations"
-NOTHING = "No function was compiled or traced more than once."
+NOTHING = "No function of yours was compiled or traced more than once."
 _FIRST = 20
 """Cards that are shown before somebody asks for more."""
 
