@@ -10,15 +10,12 @@ import numpy as np
 from .. import tree
 from ..backend.callbacks import HostFunction, host_function
 from ..control.bodies import check_leaves, name_of
-from ..control.callbacks import io_callback_p, pure_callback_p
+from ..control.callbacks import METHODS, io_callback_p, pure_callback_p
 from ..core import dtypes
 from ..core.annotations import PyTree, Sharding
 from ..core.avals import ShapedArray
 from ..core.errors import later
 from ._flat import check_callable
-
-
-_VMAP_METHODS = ("sequential", "sequential_unrolled", "expand_dims", "broadcast_all", "legacy_vectorized", None)
 
 
 def pure_callback(
@@ -45,9 +42,9 @@ def pure_callback(
     check_callable(callback, "pure_callback")
     if sharding is not None:
         raise later("pure_callback's sharding")
-    if vmap_method not in _VMAP_METHODS:
+    if vmap_method is not None and vmap_method not in METHODS:
         raise ValueError(
-            f"pure_callback: vmap_method must be one of {', '.join(map(repr, _VMAP_METHODS[:-1]))} or None, not {vmap_method!r}"
+            f"pure_callback: vmap_method must be one of {', '.join(map(repr, METHODS))} or None, not {vmap_method!r}"
         )
     host, leaves, avals, out_tree = _prepare("pure_callback", callback, result_shape_dtypes, args, kwargs)
     outs = pure_callback_p.bind(*leaves, callback=host, result_avals=avals, vmap_method=vmap_method)

@@ -41,7 +41,7 @@ class ForeignCalls:
             values,
             [self._columns_first(avals_in, rank), self._columns_first(avals_out, rank)],
             avals_out,
-            {name: self._lapack_attribute(v) for name, v in attributes.items()},
+            {name: _lapack_attribute(v) for name, v in attributes.items()},
             aliases,
             {
                 "mhlo.frontend_attributes": self.ir.DictAttr.get(
@@ -71,23 +71,20 @@ class ForeignCalls:
         values: Sequence[Any],
         avals_in: Sequence[ShapedArray],
         avals_out: Sequence[ShapedArray],
-        attributes: dict[str, Any],
+        attributes: dict[str, Any] | str,
         side_effect: bool = False,
         aliases: Sequence[tuple[int, int]] = (),
         orders: Sequence[Sequence[Sequence[int]]] | None = None,
+        version: int = 4,
     ) -> list[Any]:
         """Call the native function registered with XLA as `target`; arrays lie in row-major order, or as `orders` say of those that go
-        in and come out: the axes, the slowest first. `attributes`: bool, int (64 bits), float (64 bits), text, or what has a
-        NumPy `array`."""
+        in and come out: the axes, the slowest first. `attributes`: what `mlir.attribute` takes, by name; a text for interfaces of a
+        `version` below 4."""
         layouts = [_rows_first(avals_in), _rows_first(avals_out)]
         if orders is not None:
             layouts = [[order[::-1] for order in side] for side in orders]
-        given = {
-            name: mlir.plain_attr(v) if isinstance(v, mlir.PLAIN_VALUES) else mlir.number_attr(v.array)
-            for name, v in attributes.items()
-        }
         more = {"has_side_effect": self.ir.BoolAttr.get(True)} if side_effect else {}
-        return self._foreign_call(target, values, layouts, avals_out, given, aliases, more)
+        return self._foreign_call(target, values, layouts, avals_out, attributes, aliases, more, version)
 
     def _foreign_call(
         self,
@@ -95,9 +92,10 @@ class ForeignCalls:
         values: Sequence[Any],
         layouts: Sequence[Sequence[Sequence[int]]],
         avals_out: Sequence[ShapedArray],
-        attributes: dict[str, Any],
+        attributes: dict[str, Any] | str,
         aliases: Sequence[tuple[int, int]],
         more: dict[str, Any],
+        version: int = 4,
     ) -> list[Any]:
         ir, several = self.ir, len(avals_out) > 1
         shapes: list[Any] = []
@@ -117,8 +115,8 @@ class ForeignCalls:
             [self.type(a) for a in avals_out],
             [*values, *shapes],
             call_target_name=target,
-            api_version=ir.IntegerAttr.get(ir.IntegerType.get_signless(32), 4),
-            backend_config=ir.DictAttr.get(attributes),
+            api_version=ir.IntegerAttr.get(ir.IntegerType.get_signless(32), version),
+            backend_config=mlir.attribute(attributes),
             operand_layouts=orders[0],
             result_layouts=orders[1],
             output_operand_aliases=ir.ArrayAttr.get(shared),
@@ -152,14 +150,6 @@ class ForeignCalls:
         )
         return operation.result
 
-    def _lapack_attribute(self, value: Any) -> Any:
-        ir = self.ir
-        if isinstance(value, bool):
-            return ir.BoolAttr.get(value)
-        if isinstance(value, str):
-            return ir.IntegerAttr.get(ir.IntegerType.get_unsigned(8), ord(value))
-        return ir.IntegerAttr.get(ir.IntegerType.get_signless(32), value)
-
     def _columns_first(self, avals: Sequence[ShapedArray], rank: int) -> list[list[int]]:
         """The layouts LAPACK reads: matrices lie column by column."""
         orders = []
@@ -173,6 +163,13 @@ class ForeignCalls:
 
 def _rows_first(avals: Sequence[ShapedArray]) -> list[Sequence[int]]:
     return [range(physical(a).ndim)[::-1] for a in avals]
+
+
+def _lapack_attribute(value: bool | str | int) -> Any:
+    """Of the width that the routines expect."""
+    if isinstance(value, str):
+        return np.uint8(ord(value))
+    return value if isinstance(value, bool) else np.int32(value)
 
 
 def _lapack_target(routine: str, aval: ShapedArray) -> str:

@@ -66,10 +66,8 @@ class RunNumber:
             function.attributes["res_attrs"] = ir.ArrayAttr.get(results)
 
 
-class _First:
-    """The place of `xla.callbacks.answer` in the list of a program's callbacks, of the type the target wants."""
-
-    array = np.asarray(0, np.uint64)
+_FIRST = np.uint64(0)
+"""The place of `xla.callbacks.answer` in the list of a program's callbacks, of the type the target wants."""
 
 
 def call_python(ctx: Any, callback: Any, values: Sequence[Any]) -> list[Any]:
@@ -91,7 +89,7 @@ def call_python(ctx: Any, callback: Any, values: Sequence[Any]) -> list[Any]:
         [run.get(), ctx.scalar(site.number, np.int32), *operands],
         [NUMBER, NUMBER, *wide_in],
         [*[NUMBER] * threaded, *wide_out],
-        {"index": _First},
+        {"index": _FIRST},
         side_effect=threaded,
     )
     if meshes.group is not None and not meshes.manual and outs:

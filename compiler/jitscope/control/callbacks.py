@@ -69,7 +69,7 @@ class PureCallback(Callback):
         if vmap_method in ("sequential", "sequential_unrolled"):
             unroll = vmap_method == "sequential_unrolled"
             return self.each(axis, args, dims, unroll, result_avals=result_avals, **params)
-        if vmap_method not in _WHOLE:
+        if vmap_method not in WHOLE:
             raise NotImplementedError(
                 message_here(
                     f"pure_callback without a vmap_method does not know how vmap is to call {params['callback']}.",
@@ -77,15 +77,17 @@ class PureCallback(Callback):
                     "takes and gives arrays with a further axis in front, 'expand_dims' or 'broadcast_all'",
                 )
             )
-        whole = [_leading(axis, x, d, vmap_method) for x, d in zip(args, dims)]
+        whole = [with_examples(axis, x, d, vmap_method) for x, d in zip(args, dims)]
         avals = tuple([ShapedArray((axis.size, *a.shape), a.dtype) for a in result_avals])
         return self.bind(*whole, result_avals=avals, **params), [0] * len(avals)
 
 
-_WHOLE = ("expand_dims", "broadcast_all", "legacy_vectorized")
+WHOLE = ("expand_dims", "broadcast_all", "legacy_vectorized")
+METHODS = ("sequential", "sequential_unrolled", *WHOLE)
+"""How a function that the compiler does not look into is mapped: WHOLE ones get all examples in one call."""
 
 
-def _leading(axis: Any, x: Any, dim: int | None, method: str) -> Any:
+def with_examples(axis: Any, x: Any, dim: int | None, method: str) -> Any:
     """An operand for the call of all examples."""
     if dim is not None or method == "broadcast_all":
         return axis.move(x, dim, 0)

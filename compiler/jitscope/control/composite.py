@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from typing import Any
 
-import numpy as np
-
 from ..core.primitive import HigherOrder
 from ..xla import mlir
+from .attributes import frozen, thawed
 from .bodies import lift_constants
 
 
@@ -32,7 +30,7 @@ class Composite(HigherOrder):
             [ctx.type(aval) for aval in ctx.avals_out],
             list(values),
             name,
-            composite_attributes=ctx.ir.DictAttr.get({key: _attribute(ctx.ir, value) for key, value in attributes}),
+            composite_attributes=mlir.attribute({key: thawed(value) for key, value in attributes}),
             decomposition=function.name,
             version=version,
         ).results
@@ -59,47 +57,10 @@ def composite(closed: Any, args: Any, name: str, attributes: dict[str, Any], ver
         *args,
         jaxpr=jaxpr,
         name=name,
-        attributes=tuple((key, _frozen(key, value)) for key, value in attributes.items() if value is not None),
+        attributes=tuple(
+            (key, frozen(f"composite: the attribute {key}", value))
+            for key, value in attributes.items()
+            if value is not None
+        ),
         version=version,
     )
-
-
-@dataclasses.dataclass(frozen=True)
-class _Array:
-    dtype: str
-    shape: tuple[int, ...]
-    data: bytes
-
-
-@dataclasses.dataclass(frozen=True)
-class _Items:
-    items: tuple[tuple[str, Any], ...]
-
-
-def _frozen(key: str, value: Any) -> Any:
-    """A value as what can be compared."""
-    if isinstance(value, (*mlir.PLAIN_VALUES, np.dtype)):
-        return value
-    if isinstance(value, (list, tuple)):
-        return tuple(_frozen(key, v) for v in value)
-    if isinstance(value, dict):
-        return _Items(tuple((str(k), _frozen(key, v)) for k, v in value.items()))
-    array = np.asarray(value) if isinstance(value, (np.ndarray, np.generic)) or hasattr(value, "__array__") else None
-    if array is None or array.dtype.kind not in "biuf":
-        raise TypeError(
-            f"composite: the attribute {key} must be a number, a string, a dtype, an array, or a sequence or dict of those, not {value!r}"
-        )
-    return _Array(array.dtype.name, array.shape, array.tobytes())
-
-
-def _attribute(ir: Any, value: Any) -> Any:
-    """The MLIR attribute of a frozen value."""
-    if isinstance(value, mlir.PLAIN_VALUES):
-        return mlir.plain_attr(value)
-    if isinstance(value, np.dtype):
-        return ir.TypeAttr.get(mlir.element_type(value))
-    if isinstance(value, tuple):
-        return ir.ArrayAttr.get([_attribute(ir, v) for v in value])
-    if isinstance(value, _Items):
-        return ir.DictAttr.get({key: _attribute(ir, v) for key, v in value.items})
-    return mlir.constant_attr(np.frombuffer(value.data, value.dtype).reshape(value.shape))

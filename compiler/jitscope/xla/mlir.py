@@ -294,9 +294,20 @@ def to_bytecode(module: Any) -> bytes:
 PLAIN_VALUES = (bool, int, float, str)
 
 
-def plain_attr(x: bool | int | float | str) -> Any:
-    """A Python value as an attribute: numbers of 64 bits, text."""
+def attribute(x: Any) -> Any:
+    """A value as an attribute: Python's numbers with 64 bits, NumPy's with their own dtype, arrays, text, dtypes, and sequences and
+    dicts of those."""
     ir = bindings().ir
+    if isinstance(x, np.ndarray):
+        return constant_attr(x)
+    if isinstance(x, np.generic) and not isinstance(x, np.str_):
+        return _number_attr(x)
+    if isinstance(x, dict):
+        return ir.DictAttr.get({key: attribute(value) for key, value in x.items()})
+    if isinstance(x, (list, tuple)):
+        return ir.ArrayAttr.get(list(map(attribute, x)))
+    if isinstance(x, np.dtype):
+        return ir.TypeAttr.get(element_type(x))
     if isinstance(x, bool):
         return ir.BoolAttr.get(x)
     if isinstance(x, int):
@@ -304,27 +315,12 @@ def plain_attr(x: bool | int | float | str) -> Any:
     return ir.FloatAttr.get(ir.F64Type.get(), x) if isinstance(x, float) else ir.StringAttr.get(x)
 
 
-def number_attr(x: np.ndarray) -> Any:
-    """A NumPy scalar as a typed number, a vector as an array of numbers. Raises TypeError for dtypes that have no attribute."""
-    ir = bindings().ir
-    name = x.dtype.name
-    if not x.ndim:
-        if x.dtype.kind == "f":
-            return ir.FloatAttr.get(element_type(x.dtype), x.item())
-        if x.dtype.kind == "u":
-            return ir.IntegerAttr.get(ir.IntegerType.get_unsigned(8 * x.dtype.itemsize), x.item())
-        return ir.IntegerAttr.get(ir.IntegerType.get_signless(1 if name == "bool" else 8 * x.dtype.itemsize), x.item())
-    kinds = {
-        "bool": "Bool",
-        "int8": "I8",
-        "int16": "I16",
-        "int32": "I32",
-        "int64": "I64",
-        "float32": "F32",
-        "float64": "F64",
-    }
-    if name not in kinds or x.ndim != 1:
-        raise TypeError(
-            f"an attribute is a number or a vector of bool, int8 to int64, float32 or float64, not {name}{x.shape}"
-        )
-    return getattr(ir, f"Dense{kinds[name]}ArrayAttr").get(x.tolist())
+def _number_attr(x: np.generic) -> Any:
+    ir, element = bindings().ir, element_type(x.dtype)
+    if isinstance(x, np.bool_):
+        return ir.BoolAttr.get(bool(x))
+    if isinstance(x, np.complexfloating):
+        return constant_attr(np.asarray(x))
+    if x.dtype.name.startswith(("int", "uint")):
+        return ir.IntegerAttr.get(element, int(x))
+    return ir.FloatAttr.get(element, float(x))

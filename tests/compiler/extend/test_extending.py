@@ -92,7 +92,7 @@ def test_native_functions_are_refused_with_reasons():
     call = ffi.ffi_call("nobody_registered_this", jx.ShapeDtypeStruct((), np.float32))
     with pytest.raises(TypeError, match="attribute 'how'"):
         call(1.0, how=object())
-    with pytest.raises(NotImplementedError, match="custom_jvp or custom_vjp"):
+    with pytest.raises(ValueError, match="custom_jvp or custom_vjp"):
         jx.grad(call)(1.0)
     with pytest.raises(NotImplementedError, match="give vmap_method"):
         jx.vmap(call)(jnp.arange(3.0))
@@ -100,7 +100,56 @@ def test_native_functions_are_refused_with_reasons():
         call(1.0)
 
 
-@pytest.mark.parametrize("method", ["sequential", "expand_dims", "broadcast_all"])
+NATIVE_ARGUMENTS = [  # (what `ffi_call` is told beside, attributes): JAX raises ValueError for each
+    ({"legacy_backend_config": "12"}, {}),
+    ({"custom_call_api_version": 2}, {"attribute": 1}),
+    ({"input_output_aliases": {1: 0}}, {}),
+    ({"input_output_aliases": {0: 1}}, {}),
+    ({"input_output_aliases": {0: 0}, "output_layouts": [(0, 1)], "input_layouts": [(1, 0)]}, {}),
+]
+
+
+@pytest.mark.parametrize(("told", "attributes"), NATIVE_ARGUMENTS)
+def test_arguments_native_functions_do_not_take(told, attributes):
+    x = jnp.ones((2, 3))
+    with pytest.raises(ValueError, match="ffi_call"):
+        jx.jit(lambda x: ffi.ffi_call("x", x, **told)(x, **attributes)).lower(x)
+    result = jx.ShapeDtypeStruct((), np.float32)
+    for wrong, place in [(None, 0), ((result, ()), 1), ((result, result, 3.0), 2)]:
+        with pytest.raises(ValueError, match=f"at position {place}"):
+            ffi.ffi_call("x", wrong)
+
+
+ATTRIBUTES = [  # (value, as JAX writes it)
+    (np.array(1, jnp.int4), "dense<1> : tensor<i4>"),
+    (np.array(1.0, jnp.bfloat16), "dense<1.000000e+00> : tensor<bf16>"),
+    (np.array(True), "dense<true> : tensor<i1>"),
+    (np.arange(3), "dense<[0, 1, 2]> : tensor<3xi64>"),
+    (np.zeros((), jx.dtypes.float0), "dense<false> : tensor<i1>"),
+    (jnp.bfloat16.dtype.type(1), "1.000000e+00 : bf16"),
+    (np.float16(1), "1.000000e+00 : f16"),
+    (np.uint8(1), "1 : ui8"),
+    (np.int64(1), "1 : i64"),
+    (np.True_, "true"),
+    (1, "1 : i64"),
+    ("param", '"param"'),
+    ({"a": 1, "b": "x"}, '{a = 1 : i64, b = "x"}'),
+]
+
+
+@pytest.mark.parametrize(("value", "text"), ATTRIBUTES, ids=str)
+def test_attributes_of_native_functions(value, text):
+    wide = jx.ShapeDtypeStruct((3,), np.int64)
+    lowered = jx.jit(lambda x: ffi.ffi_call("x", wide)(x, param=value)).lower(1.0).as_text()
+    assert f"{{param = {text}}}" in lowered
+    assert "-> tensor<3xi64>" in lowered  # a native function writes what it says, whatever `enable_x64` is
+    old = ffi.ffi_call("x", wide, custom_call_api_version=2, legacy_backend_config="12")
+    assert 'api_version = 2 : i32, backend_config = "12"' in jx.jit(old).lower(1.0).as_text()
+
+
+@pytest.mark.parametrize(
+    "method", ["sequential", "sequential_unrolled", "expand_dims", "broadcast_all", "legacy_vectorized"]
+)
 def test_native_functions_under_vmap(library, method):
     import ctypes
 
@@ -129,5 +178,3 @@ def test_native_functions_get_arrays_in_the_layout_asked_for(library):
         ffi.ffi_call("rms_columns", result, input_layouts=[(1, 1)])(x[0])
     with pytest.raises(ValueError, match="2 input_layouts for 1 arrays"):
         ffi.ffi_call("rms_columns", result, input_layouts=[None, None])(x[0])
-    with pytest.raises(NotImplementedError, match="only version 4"):
-        ffi.ffi_call("rms_columns", result, custom_call_api_version=2)
