@@ -355,7 +355,7 @@ def _structures(
         alike = ", not equal though it prints alike" if sides[0] == sides[1] else ""
         alike = changed_numbers(old.held, new.held) or alike
         return [Difference("tree structure", root, *sides, f"{STATIC_DATA}{alike}")]
-    if root in (*gone, *come):  # an array was there, or is: its parts are new as well
+    if gone and come and root in (*gone, *come):  # an array was there, or is: its parts are new as well
         detail = ""
     part = "call form" if _form(old) != _form(new) else "tree structure"
     argument = root if part == "tree structure" else ""

@@ -92,6 +92,17 @@ def test_the_two_values_of_a_flag_have_no_card_below_a_cell():
     assert [row.cause for row in loud(observe.ledger().since(mark)) if row.cause] == 2 * ["static value"]
 
 
+def test_two_shapes_of_two_lines_have_no_card_below_a_cell():
+    total = jx.jit(lambda p: (p * 3).sum())
+    mark = observe.ledger().mark()
+    total(jnp.ones(3))
+    total(jnp.ones(4))
+    total(jnp.ones(3))  # one that is there
+    assert [row for row in loud(observe.ledger().since(mark)) if row.cause] == []
+    total(jnp.ones(5))
+    assert [row.cause for row in loud(observe.ledger().since(mark)) if row.cause] == 2 * ["shape"]
+
+
 def test_a_number_that_all_calls_give_is_one_program_for_them():
     scaled = jx.jit(lambda x, by=3.25: x * by)
     (card,) = cards_of(lambda: (scaled(X), scaled(X, 3.25), scaled(X, by=3.25)))

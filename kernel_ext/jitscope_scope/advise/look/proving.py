@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from ...source_code.edits import Edit, applied, moved
 from ...source_code.text import Code
+from ..code.forms import last_name
 from ..diagnostic import Diagnostic, Fix
 
 
@@ -19,7 +20,7 @@ _MOST = 10
 def without_refuted_edits(found: list[Diagnostic], code: Code, look: Look) -> list[Diagnostic]:
     """Diagnostics of a program, without the edits after which something is found that was not there, which the fix says then, or
     their own sharp bit still is. Only the first few are looked at one by one, the edits of others are left out."""
-    found = [replace(one, fix=replace(one.fix, edits=())) if _hands_on(one, code) else one for one in found]
+    found = [replace(one, fix=Fix(_OUTSIDE)) if _hands_on(one, code) else one for one in found]
     editing = [one for one in found if one.fix.edits]
     if not editing or (not _overlap(editing) and _left(editing, found, code, look) == []):
         return found
@@ -38,19 +39,18 @@ def _fix(one: Diagnostic, found: list[Diagnostic], code: Code, look: Look, looke
 
 
 def _hands_on(one: Diagnostic, code: Code) -> bool:
-    """Whether an edit takes away `int(…)` or `bool(…)` and who uses the number may be no operation of arrays: that fails next."""
+    """Whether an edit takes away `int(…)`, `bool(…)` or `.item()` and who uses the number may be no operation of arrays: that fails next."""
     spans = {edit.span for edit in one.fix.edits}
     if not spans:
         return False
-    converting = [
-        call
-        for call in code.of(ast.Call)
-        if isinstance(call.func, ast.Name) and call.func.id in _CONVERTING and code.span(call) in spans
-    ]
+    converting = [call for call in code.of(ast.Call) if last_name(call) in _CONVERTING and code.span(call) in spans]
     return any(not _is_for_arrays(use, code) for call in converting for use in _uses(call, code))
 
 
-_CONVERTING = {"int", "float", "bool", "complex"}
+_OUTSIDE = (
+    "Keep it an array where jnp computes with it; what needs the number itself belongs outside of the traced function."
+)
+_CONVERTING = {"int", "float", "bool", "complex", "item", "tolist"}
 
 
 def _uses(call: ast.Call, code: Code) -> list[ast.AST]:
@@ -78,6 +78,8 @@ def _is_for_arrays(use: ast.AST, code: Code) -> bool:
             return use is not index
         case ast.For(iter=iterated):
             return use is not iterated
+        case ast.Dict() | ast.List() | ast.Tuple() | ast.Set():
+            return _is_for_arrays(above, code)
     return True
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -25,7 +26,7 @@ def prints(event: Event, walk: Walk) -> Iterator[Diagnostic]:
     if event.region.traced is None or event.what not in ("format", "call") or _is_for_people(node, walk):
         return
     if event.what == "format":
-        if event.kind.is_traced and event.region.abstract:
+        if event.kind.is_traced and event.region.abstract and not _wants_number(node):
             whole = walk.code.parents.get(node)
             guilty = node.right if isinstance(node, ast.BinOp) else node.value
             yield _seen(event, walk, whole if isinstance(whole, ast.JoinedStr) else node, guilty)
@@ -34,6 +35,14 @@ def prints(event: Event, walk: Walk) -> Iterator[Diagnostic]:
         if named or event.dotted.startswith("logging.") or _is_logger(node.func) or _is_template(node.func):
             given = arguments(node)
             yield _seen(event, walk, node, next(a for a, kind in zip(given, event.inner) if kind.is_traced))
+
+
+def _wants_number(node: ast.AST) -> bool:
+    """Whether it is `"%.2f" % x`, which raises: a tracer has no number to give."""
+    match node:
+        case ast.BinOp(left=ast.Constant(value=str(text))):
+            return re.search(r"%[-#0 +\d.*]*[diouxXeEfFgG]", text) is not None
+    return False
 
 
 def _seen(event: Event, walk: Walk, node: ast.AST, guilty: ast.expr) -> Diagnostic:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import ast
-import itertools
 import re
 from collections.abc import Iterator
 
 from ...source_code.bindings import stored
 from ...source_code.parameters import arguments, keyword, parameters
 from ...source_code.text import Code
-from ...source_code.tree import below, parts_of
+from ...source_code.tree import below
 from ...source_code.writing import anew, name_in, written
 from ..code.forms import cuts_axes
 from ..code.values import METHODS, Kind
@@ -24,7 +23,7 @@ def assignments(event: Event, walk: Walk) -> Iterator[Diagnostic]:
     node, code = event.node, walk.code
     if event.what != "store" or not isinstance(node, ast.Subscript):
         return
-    if may_be_reference(node, event.kind, walk) or is_by_name(node, walk) or _is_expected_to_fail(node, walk):
+    if may_be_reference(node, event.kind, walk) or is_by_name(node, walk):
         return
     argument = event.kind is Kind.TREE and event.region.abstract and _is_array_argument(node, event, walk)
     if event.kind.is_tracer or event.kind is Kind.ARRAY or argument:
@@ -36,7 +35,7 @@ def assignments(event: Event, walk: Walk) -> Iterator[Diagnostic]:
 def calls(event: Event, walk: Walk) -> Iterator[Diagnostic]:
     """item-assignment of `np.put(x, …)` and `np.add(x, 1, out=x)`, and of jnp's, which raise whatever they are given."""
     node, code = event.node, walk.code
-    if event.what != "call" or (array := _written(node, event.dotted)) is None or _is_expected_to_fail(node, walk):
+    if event.what != "call" or (array := _written(node, event.dotted)) is None:
         return
     kinds = dict(zip(arguments(node), event.inner))
     if not event.dotted.startswith("jax.") and kinds.get(array) is not Kind.ARRAY:
@@ -68,7 +67,7 @@ def views(event: Event, walk: Walk) -> Iterator[Diagnostic]:
             write = _write_below(name, code.after(statement))
         case _:
             return
-    if write is not None and not _is_expected_to_fail(write, walk):
+    if write is not None:
         message = f"`{name}` is a NumPy view of the array `{short(code, node.args[0])}`, whose memory is read-only: it cannot be changed."
         fix = replacing(code, node, f"np.array({code.source(node.args[0])})", ": it makes a copy, which can be written")
         yield diagnostic(code, "item-assignment", write, message, fix)
@@ -114,20 +113,6 @@ def uses_references(code: Code) -> bool:
     return any(_OF_REFERENCES.match(dotted) for dotted in code.names.table.values()) or any(
         _OF_REFERENCES.match(code.dotted(node)) for node in code.of(ast.Attribute)
     )
-
-
-def _is_expected_to_fail(node: ast.AST, walk: Walk) -> bool:
-    """Whether an error of what is done here is caught."""
-    around = [node, *walk.code.around(node)]
-    return any(
-        isinstance(one, ast.Try) and inner in one.body and any(map(_catches, one.handlers))
-        for inner, one in itertools.pairwise(around)
-    )
-
-
-def _catches(handler: ast.ExceptHandler) -> bool:
-    names = parts_of(handler.type) if handler.type is not None else [None]
-    return any(name is None or getattr(name, "id", "") in ("Exception", "BaseException", "TypeError") for name in names)
 
 
 def is_by_name(node: ast.expr, walk: Walk) -> bool:
