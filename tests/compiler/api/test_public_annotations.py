@@ -12,7 +12,7 @@ KNOWN = frozenset({"PyTree", "Params", "Updates", "State"})
 caller has as leaves; the others are such trees, by what optimizers use them for (jitscope.optimizers)."""
 
 TABLE = {
-    "jitscope": (9, 11),
+    "jitscope": (3, 9),
     "jitscope.api_util": (0, 3),
     "jitscope.debug": (4, 0),
     "jitscope.dtypes": (0, 1),
@@ -40,7 +40,7 @@ TABLE = {
     "jitscope.lax": (0, 1),
     "jitscope.numpy": (0, 2),
     "jitscope.profiler": (0, 1),
-    "jitscope.ref": (12, 8),
+    "jitscope.ref": (6, 6),
     "jitscope.sharding": (2, 1),
     "jitscope.stages": (3, 2),
     "jitscope.tree": (7, 9),
