@@ -236,14 +236,17 @@ def constant_atom(x: Any) -> Any:
     return x if trace is None else trace.tracer(x)
 
 
-def all_captured(x: Any) -> Any:
-    """`constant_atom` of each array and number in a result, a value or a tuple or list of results."""
+def all_captured(x: Any, array: Callable[[Any], Any]) -> Any:
+    """`constant_atom` of each array and number in a result, a value or a tuple or list of results; NumPy's, where no program is
+    recorded, by `array`."""
     if isinstance(x, Tracer):
         return x
     if isinstance(x, (tuple, list)):
-        parts = [all_captured(part) for part in x]
+        parts = [all_captured(part, array) for part in x]
         return type(x)(*parts) if hasattr(x, "_fields") else type(x)(parts)
-    return constant_atom(x) if hasattr(x, "aval") or isinstance(x, (np.ndarray, np.generic)) else x
+    if isinstance(x, (np.ndarray, np.generic)):
+        return array(x) if capturing() is None else constant_atom(x)
+    return constant_atom(x) if hasattr(x, "aval") else x
 
 
 def _recorded(x: Any) -> Atom | None:

@@ -43,7 +43,7 @@ def _of_one(fun: Any) -> Any:
     def wrapper(x: Any, /) -> Any:
         if traced_by() is not None and not evaluating():
             out = fun(x)
-            return out if isinstance(out, Tracer) else all_captured(out)
+            return out if isinstance(out, Tracer) else all_captured(out, to_array)
         if type(x) is not Array:
             x = concrete(name, x)
         return programs[x.aval, config.unscoped if scoped() is None else settings()]([x.buf])
@@ -59,7 +59,7 @@ def _of_two(fun: Any) -> Any:
     def wrapper(x: Any, y: Any, /) -> Any:
         if traced_by() is not None and not evaluating():
             out = fun(x, y)
-            return out if isinstance(out, Tracer) else all_captured(out)
+            return out if isinstance(out, Tracer) else all_captured(out, to_array)
         if type(x) is not Array:
             x = concrete(name, x)
         if type(y) is not Array:
@@ -93,7 +93,7 @@ def eager_jit(*, static: str = "", nested: bool = False, same: bool = False) -> 
         def wrapper(*args: Any, **kwargs: Any) -> Any:
             if not evaluating():
                 out = call_of.nested(programs, args, kwargs) if nested else fun(*args, **kwargs)
-                return out if same and type(out) is Array else all_captured(out)
+                return out if same and type(out) is Array else all_captured(out, to_array)
             key: list[Any] = [settings()]
             bufs: list[Any] = []
             try:

@@ -174,12 +174,11 @@ def ravel_multi_index(
     Raises ValueError for another number of arrays than of `dims`, for indices that are not integers and for other modes;
     ConcretizationTypeError for mode "raise" while tracing, when the values are not known.
     """
-    columns = list(multi_index)
-    for x in columns:
-        if dtypes.kind(operand_and_aval("ravel_multi_index", x)[1].dtype) not in "biu":
-            raise ValueError(
-                f"ravel_multi_index: indices must be integers, not {operand_and_aval('ravel_multi_index', x)[1].short()}"
-            )
+    given = [operand_and_aval("ravel_multi_index", x) for x in multi_index]
+    columns = [x for x, _ in given]
+    for _, aval in given:
+        if dtypes.kind(aval.dtype) not in "biu":
+            raise ValueError(f"ravel_multi_index: indices must be integers, not {aval.short()}")
     if mode == "raise":
         for x, n in zip(columns, shape_of("ravel_multi_index", dims)):
             if is_traced(x):

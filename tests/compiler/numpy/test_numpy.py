@@ -308,6 +308,7 @@ def test_objects_that_say_what_they_are_as_arrays() -> None:
         assert jnp.isscalar(Wrapped(x)) == jnp.isscalar(x) == (not x.ndim)
     made = jnp.array(((Wrapped(number), 3.0), [4, Wrapped(number)]))
     np.testing.assert_array_equal(made, [[2, 3], [4, 2]])
+    assert jnp.ravel_multi_index((Wrapped(jnp.array(1)), 2), (3, 4)) == 6
 
 
 @settings(max_examples=examples(40), deadline=None)
@@ -400,3 +401,25 @@ def test_results_stand_in_the_containers_of_jax():
     assert all(type(found) is list for found in lists)
     tuples = [jnp.atleast_1d(1, 2), jnp.atleast_2d(1, 2), jnp.atleast_3d(1, 2), jnp.linalg.qr(x), jx.scipy.linalg.lu(x)]
     assert all(isinstance(found, tuple) for found in tuples)
+
+
+SAME = [  # functions that give an array back as it is
+    lambda x: jnp.broadcast_to(x, (3,)),
+    lambda x: jnp.reshape(x, (3,)),
+    jnp.squeeze,
+    jnp.ravel,
+    jnp.real,
+    jnp.floor,
+    lambda x: jnp.atleast_1d(x, x)[1],
+    lambda x: jnp.broadcast_arrays(x, x)[0],
+]
+
+
+@pytest.mark.parametrize("fun", SAME)
+@pytest.mark.parametrize("under", [lambda f: f(1.0), jx.jit(lambda f: f(1.0), static_argnums=0),
+                                   lambda f: jx.grad(f)(1.0), lambda f: jx.vmap(f)(np.ones(2))])  # fmt: skip
+def test_what_numpy_made_is_an_array_after_a_function(fun, under):
+    def change(y):
+        return fun(np.arange(3)).at[0].set(5).sum() + 0 * y
+
+    under(change)

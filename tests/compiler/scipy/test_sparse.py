@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -157,3 +159,32 @@ def test_a_matrix_is_turned_or_left_alone_but_never_silently(kind: str) -> None:
         np.testing.assert_array_equal(mat.transpose(axes).todense(), A.T)
     with pytest.raises(NotImplementedError, match=r"turned, \(1, 0\), not \(0, 1\)"):
         mat.transpose((0, 1))
+
+
+LAYOUTS = [  # (batch, sparse, dense) axes of an array, and of x[None], x[:, None], x[..., None] as JAX gives them
+    ((0, 1, 0), (1, 1, 0), (0, 2, 0), (0, 2, 0)),
+    ((0, 0, 1), (1, 0, 1), (0, 0, 2), (0, 0, 2)),
+    ((1, 0, 0), (2, 0, 0), (2, 0, 0), (2, 0, 0)),
+    ((1, 0, 1), (2, 0, 1), (2, 0, 1), (1, 0, 2)),
+    ((2, 0, 0), (3, 0, 0), (3, 0, 0), (3, 0, 0)),
+    ((1, 1, 1), (2, 1, 1), (2, 1, 1), (1, 1, 2)),
+]
+
+
+@pytest.mark.parametrize(("own", "first", "second", "last"), LAYOUTS)
+def test_new_axes_and_sums(own: Any, first: Any, second: Any, last: Any) -> None:
+    x = np.random.default_rng(0).integers(0, 3, (2, 3, 4)[: sum(own)]).astype("float32")
+    mat = sparse.BCOO.fromdense(x, n_batch=own[0], n_dense=own[2])
+    for index, wanted in ((np.s_[None], first), (np.s_[:, None], second), (np.s_[..., None], last)):
+        found = mat[index]
+        assert (found.n_batch, found.n_sparse, found.n_dense) == wanted
+        np.testing.assert_array_equal(found.todense(), x[index])
+    assert mat.sum() == x.sum()
+
+
+def test_what_lies_outside_is_not_summed() -> None:
+    line = sparse.BCOO((jnp.array([1, 2, 100, 100]), jnp.array([[1], [2], [5], [5]])), shape=(5,))
+    assert line.sum() == 3
+    batch = sparse.BCOO((jnp.array([[1, 2], [3, 100]]), jnp.array([[[0], [2]], [[1], [3]]])), shape=(2, 3))
+    assert batch.sum() == 6
+    np.testing.assert_array_equal(batch.sum(1).todense(), [3, 3])

@@ -107,6 +107,9 @@ def bcoo_reduce_sum(mat: BCOO, *, axes: Sequence[int]) -> BCOO:
     batch, sparse, dense = kinds_of(mat, axes)
     kept = [i for i in range(mat.n_sparse) if i not in sparse]
     data, indices, b = mat.data, mat.indices[..., np.array(kept, int)], mat.n_batch
+    if sparse:  # what lies outside would be seen no longer
+        inside = ~outside_of(mat.indices, sparse_shape(mat))
+        data = only(jnp.broadcast_to(data, (*inside.shape, *data.shape[b + 1 :])), inside)
     data = data.sum(tuple([a + b + 1 for a in dense]), dtype=data.dtype)
     if batch:
         data, indices = (jnp.broadcast_to(x, (*mat.shape[:b], *x.shape[b:])) for x in (data, indices))
@@ -114,8 +117,9 @@ def bcoo_reduce_sum(mat: BCOO, *, axes: Sequence[int]) -> BCOO:
         data = data.transpose((*rest, *batch, *range(b, data.ndim)))
         indices = indices.transpose((*rest, *batch, b, b + 1))
         r = len(rest)
-        data = data.reshape(*data.shape[:r], -1, *data.shape[b + 1 :])
-        indices = indices.reshape(*indices.shape[:r], -1, indices.shape[-1])
+        nse = math.prod(data.shape[r : b + 1])
+        data = data.reshape(*data.shape[:r], nse, *data.shape[b + 1 :])
+        indices = indices.reshape(*indices.shape[:r], nse, indices.shape[-1])
     gone = {a + mat.ndim * (a < 0) for a in axes}
     shape = [n for a, n in enumerate(mat.shape) if a not in gone]
     same = not (batch or sparse)
@@ -275,11 +279,11 @@ def bcoo_broadcast_in_dim(
     mat: BCOO, *, shape: Sequence[int], broadcast_dimensions: Sequence[int], sharding: Any = None
 ) -> BCOO:
     """With its axis i at broadcast_dimensions[i] of `shape`; axes of size 1 are repeated. New axes in front belong to the
-    batch, those behind dense axes are dense, all others are sparse."""
+    batch, those behind dense axes are dense, all others are sparse, or of the batch where it has no sparse ones."""
     shape, at = tuple(map(int, shape)), [int(a) for a in broadcast_dimensions]
     b, d = mat.n_batch, mat.n_dense
-    first_sparse = at[b] if mat.n_sparse else at[b - 1] + 1 if b else 0
     first_dense = at[mat.ndim - d] if d else len(shape)
+    first_sparse = at[b] if mat.n_sparse else first_dense
     data_at = [*at[:b], first_sparse, *[a - first_dense + first_sparse + 1 for a in at[mat.ndim - d :]]]
     old = mat.data.shape
     sizes = [1] * (first_sparse + 1 + len(shape) - first_dense)
