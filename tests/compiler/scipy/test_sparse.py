@@ -185,6 +185,7 @@ def test_new_axes_and_sums(own: Any, first: Any, second: Any, last: Any) -> None
 def test_what_lies_outside_is_not_summed() -> None:
     line = sparse.BCOO((jnp.array([1, 2, 100, 100]), jnp.array([[1], [2], [5], [5]])), shape=(5,))
     assert line.sum() == 3
+    assert (line @ line).todense() == 5
     batch = sparse.BCOO((jnp.array([[1, 2], [3, 100]]), jnp.array([[[0], [2]], [[1], [3]]])), shape=(2, 3))
     assert batch.sum() == 6
     np.testing.assert_array_equal(batch.sum(1).todense(), [3, 3])

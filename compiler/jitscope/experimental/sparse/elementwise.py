@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,7 @@ def bcoo_multiply_sparse(lhs: BCOO, rhs: BCOO) -> BCOO:
         here = (xs[:, None] == ys[None]).all(-1) & ~outside_of(xs, own)[:, None]
         data = x[:, None] * y[None]
         places = jnp.where(here[..., None], xs[:, None], beside(xs[None], own))
-        return only(data, here).reshape(-1, *data.shape[2:]), places.reshape(-1, len(own))
+        return only(data, here).reshape(-1, *data.shape[2:]), places.reshape(math.prod(places.shape[:-1]), len(own))
 
     out = over_batch(product, lhs.n_batch)(lhs.data, lhs.indices, rhs.data, rhs.indices)
     return BCOO(out, shape=lhs.shape)

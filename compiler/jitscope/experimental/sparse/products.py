@@ -108,7 +108,7 @@ def _sparse(x: BCOO, y: BCOO, own: list[int], others: list[int], batch: list[int
         left = jnp.broadcast_to(take(xi, mine)[:, None], (*meet.shape, len(mine)))
         right = jnp.broadcast_to(take(yi, theirs)[None], (*meet.shape, len(theirs)))
         places = jnp.where(meet[..., None], jnp.concatenate([left, right.astype(xi.dtype)], -1), beside(left, out))
-        return data.reshape(-1), places.reshape(-1, len(out))
+        return data.reshape(-1), places.reshape(math.prod(places.shape[:-1]), len(out))
 
     found = over_batch(product, b)(x.data, x.indices, y.data, y.indices)
     return summed(BCOO(found, shape=shape), min(x.nse * y.nse, math.prod(shape[b:])), False)
