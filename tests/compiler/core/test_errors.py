@@ -132,7 +132,7 @@ def test_static_arguments_that_cannot_be_hashed(value):
     f = jx.jit(branch, static_argnames="train")
     for call in (lambda: f(X, value), lambda: f(X, train=value), lambda: f(train=value, x=X)):
         with pytest.raises(
-            ValueError, match=r"static argument train of branch is a .* cannot be hashed.*a tuple for a list"
+            ValueError, match=r"static argument train of branch is of type .* cannot be hashed.*a tuple for a list"
         ):
             call()
     with pytest.raises(ValueError, match="static argument train"):
