@@ -22,11 +22,13 @@ from .empty_choices import empty_choices
 from .functions import codes_of, definitions
 from .generators import written_in
 from .homes import home_of
-from .in_place import acted_on
+from .in_place import acted_on, put_into
 from .loop_starts import where_it_begins
+from .parts import COMPILED, OURS, free_name
 from .peeling import without_first_turns
 from .places import RECORDER, Place, Places
 from .proving import CompilesTooLong, Proof, proof
+from .ragged_rows import with_rectangles
 from .replaying import Replay, harmless, replay
 from .stand_ins import StandIns
 from .watching import Observation, Recorder, Visit, compiles
@@ -188,7 +190,7 @@ class Watch:
             unseen = naming.bound([last.target]) - seen.visit.ends.keys() if isinstance(last, ast.For) else set()
             if unseen and (live is None or unseen & live):
                 raise CannotCompile(line, "object", "the loop had no turn when it was watched")
-            stored = (naming.stored_into(place.body) | seen.visit.changed) & seen.visit.values.keys()
+            stored = (put_into(place.body) | seen.visit.changed) & seen.visit.values.keys()
             live = set(seen.binds) | set(seen.visit.ends) if live is None else live | stored
             seen.visit.around, seen.visit.at_top = self.names, place.function is None
             name = f"region_{line + cell.first - 1}"
@@ -219,6 +221,10 @@ class Watch:
         body = one.place.body
         try:
             form = written_in(written_out(body, visit), self.definitions, self.names)
+            if (filled := with_rectangles(form, self.definitions)) is not None:
+                with contextlib.suppress(CannotCompile):
+                    self._first_that_holds(one, filled, visit, live, name)
+                    return
             self._first_that_holds(one, form, visit, live, name)
         except CannotCompile:
             if (other := as_loop(body, visit) or without_first_turns(body, visit, self.definitions)) is None:
@@ -240,6 +246,9 @@ class Watch:
             if edit is not None and dear:
                 edit = where_it_begins(edit, form.body)
                 edit = replace(edit, call=form.around(edit.call))
+                if form.tests:
+                    edit = edit.importing(free_name(OURS, visit, COMPILED)).guarded(form.tests, one.place.body)
+                    edit = replace(edit, reads=tuple(dict.fromkeys(form.parts.get(n, n) for n in edit.reads)))
                 compares_itself = edit.traced and tuple(form.body) == tuple(one.place.body) and not edit.draws
                 if not compares_itself:
                     edit = edit.of_same_sources(one.place.body, seen)
@@ -255,7 +264,7 @@ class Watch:
 
         without_objects: CannotCompile | None = None
         try:
-            if (apart := written_apart(*given)) is not None and holds(*apart):
+            if (apart := written_apart(*given, form.parts)) is not None and holds(*apart):
                 return
         except CannotCompile as reason:
             without_objects = reason

@@ -13,6 +13,7 @@ import numpy as np
 from ..source_code.parameters import keyword
 from ..source_code.tree import parts_of
 from . import naming
+from .answers import CannotCompile
 from .parts import numpy_in
 
 
@@ -49,6 +50,47 @@ def acted_on(body: naming.Statements) -> set[str]:
                 if isinstance(call.func, ast.Attribute):
                     found.add(naming.root_of(call.func.value))
     return {n for n in found if n}
+
+
+def put_into(body: naming.Statements) -> set[str]:
+    """Names of what statements certainly store into, be it by a call: `x[i] = …`, `x += …` of an array, `out=x`, `x.sort()`, `np.copyto(x, y)`."""
+    found: set[str | None] = {*naming.changed(body)}
+    for n in naming.all_of(ast.Call, body):
+        word = n.func.attr if isinstance(n.func, ast.Attribute) else ""
+        found |= {naming.root_of(k.value) for k in n.keywords if k.arg == "out"}
+        found |= {naming.root_of(n.args[0])} if word in ("copyto", "fill_diagonal") and n.args else set()
+        if isinstance(n.func, ast.Attribute) and word in ("sort", "fill"):
+            found.add(naming.root_of(n.func.value))
+    return {n for n in found if n}
+
+
+def not_through_loops(body: naming.Statements, kept: Mapping[str, object]) -> None:
+    """Refuses stores into what a loop goes through by the loop's own name: that is no other name of it in the compiled form. `kept` says what
+    names stand for, as far as that is known."""
+    for loop in naming.all_of(ast.For, body):
+        own, numbers = naming.bound([loop.target]), _goes_through_numbers(loop.iter, kept)
+        for s in loop.body:
+            added = {n for n in naming.augmented([s]) if not (numbers or _is_number(kept.get(n)))}
+            if name := min(own & (naming.stored_into([s]) | added), default=""):
+                note = f"`{name}` is stored into, and is part of what the loop goes through"
+                raise CannotCompile(naming.line_of([s], name) or s.lineno, "effect", note)
+            own -= naming.bound_for_certain([s])
+
+
+def _goes_through_numbers(node: ast.expr, kept: Mapping[str, object]) -> bool:
+    match node:
+        case ast.Name(id=name):
+            value = kept.get(name)
+            return getattr(value, "ndim", 0) == 1 or (isinstance(value, (list, tuple)) and all(map(_is_number, value)))
+        case ast.Call(func=ast.Name(id="range")):
+            return True
+        case ast.Call(func=ast.Name(id="enumerate" | "zip" | "reversed"), args=args):
+            return all(_goes_through_numbers(a, kept) for a in args)
+    return False
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float, complex, np.generic))
 
 
 class _Stores(ast.NodeTransformer):

@@ -157,7 +157,7 @@ class Masks(ast.NodeTransformer):
         return False
 
     def pick(self, node: ast.expr) -> MaskedExpression | None:
-        """`x[m]`, and `x[m, j]` for a column."""
+        """`x[m]`, `x[m, j]` for a column, and `x[i, m]` for a row or a layer."""
         match node:
             case ast.Subscript(
                 value=ast.Subscript(value=ast.Name(id=name) as of, slice=part), slice=ast.Slice() as back
@@ -187,11 +187,13 @@ class Masks(ast.NodeTransformer):
             return MaskedExpression(column, first, 0, ast.unparse(first))
         if isinstance(node.slice, ast.Tuple) and node.slice.elts and self.is_mask(node.slice.elts[-1]):
             *rest, last = node.slice.elts
-            if self.axes(last) != 1 or any(isinstance(p, ast.Slice) or self.axes(p) != 0 for p in rest):
+            axes = self.axes(last) or 0
+            if any(isinstance(p, ast.Slice) or self.axes(p) != 0 for p in rest):
                 return None
-            if self.axes(node.value) != 1 + len(rest):
+            if self.axes(node.value) != axes + len(rest):
                 return None
-            row = ast.Subscript(loaded(node.value), ast.Tuple([*rest, ast.Slice()], ast.Load()), ast.Load())
+            inside = ast.Tuple([*rest, *(ast.Slice() for _ in range(axes))], ast.Load())
+            row = ast.Subscript(loaded(node.value), inside, ast.Load())
             return MaskedExpression(row, last, 0, ast.unparse(last))
         return self._part(node, node.value)
 

@@ -8,7 +8,7 @@ import contextlib
 import copy
 import io
 import warnings
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,6 +21,7 @@ from .draws import drawn_before, states_kept
 from .effects import Effects
 from .functions import Definitions
 from .homes import is_number
+from .in_place import put_into
 from .parts import EditText
 from .stand_ins import StandIns
 from .structures import (
@@ -43,10 +44,12 @@ from .watching import Visit, snapshot
 _TRIES = 8
 
 
-def taken_apart(body: naming.Statements, visit: Visit, definitions: Definitions) -> Apart | None:
-    """The statements with names in place of the parts of objects and containers; None where there are none, or one of them is used in a way that
-    is not followed."""
-    plain, copies = set[str](), False
+def taken_apart(
+    body: naming.Statements, visit: Visit, definitions: Definitions, whole: Collection[str] = ()
+) -> Apart | None:
+    """The statements with names in place of the parts of objects and containers, but for those that stay `whole`; None where there are none, or
+    one of them is used in a way that is not followed."""
+    plain, copies = {*whole}, False
     for _ in range(_TRIES):
         writer = AggregateReplacement(Roots(visit, plain), naming.bound(body), definitions, copies)
         try:
@@ -102,7 +105,7 @@ class _Ending:
         self.definitions = definitions
         self.writer, self.roots, self.visit, self.old = writer, writer.roots, writer.roots.visit, body
         self.body = [ast.fix_missing_locations(s) for s in writer.out]
-        self.bound, self.stored = naming.bound(self.body), naming.stored_into(self.body)
+        self.bound, self.stored = naming.bound(self.body), put_into(self.body)
         self.lines: list[str] = []
         self.places: dict[str, str] = {}
         """Where the cell has what names stand for in the end."""
@@ -115,7 +118,7 @@ class _Ending:
         self._objects()
         self._names()
         roots = [n for n, p in self.roots.found.items() if isinstance(p, Box)]
-        needed = naming.read_first(self.body) | naming.stored_into(self.body) | naming.bound_or_not(self.body)
+        needed = naming.read_first(self.body) | self.stored | naming.bound_or_not(self.body)
         needed |= self.places.keys() - self.bound
         first = {n: t for n, t in self.roots.texts.items() if n in needed and n not in self.visit.values}
         gone = sorted(

@@ -78,18 +78,18 @@ class EditText:
                 body[0].lineno, "object", "what it reads holds more functions and objects than an edit asks for"
             )
         test = f"{ours}.sources({', '.join(roots)}) == {digest!r}"
-        return self._with(ours, True).guarded([test], body)
+        return self.importing(ours, True).guarded([test], body)
 
     def of_same_sizes(self, visit: Visit) -> EditText:
         """The edit that asks whether arrays are as large as they were where that matters."""
         ours, given = free_name(OURS, visit, COMPILED), sorted(self.sizes)
         asked = _of_sizes(ours, given, visit)
-        return replace(self._with(ours, bool(given)), kinds=(*self.kinds, *([asked] if given else [])))
+        return replace(self.importing(ours, bool(given)), kinds=(*self.kinds, *([asked] if given else [])))
 
     def where_sizes_are(self, given: Sequence[str], visit: Visit, body: Sequence[ast.stmt]) -> EditText:
         """The edit with what stands before its call where these are as large as they were, else the statements as they are."""
         ours = free_name(OURS, visit, COMPILED)
-        return self._with(ours, bool(given)).guarded([_of_sizes(ours, given, visit)] if given else [], body)
+        return self.importing(ours, bool(given)).guarded([_of_sizes(ours, given, visit)] if given else [], body)
 
     def of_same_kinds(self, visit: Visit) -> EditText:
         """The edit that asks whether what is read is of the types that were seen."""
@@ -97,9 +97,10 @@ class EditText:
         given = [n for n in self.reads if n in visit.values and not n.startswith("region_")]
         given = [n for n in given if n in visit.own or is_number(visit.values[n]) or type(visit.values[n]) is list]
         asked = f"{ours}.kinds({', '.join(given)}) == {kinds(*(visit.values[n] for n in given))!r}"
-        return replace(self._with(ours, bool(given)), kinds=(*self.kinds, *([asked] if given else [])))
+        return replace(self.importing(ours, bool(given)), kinds=(*self.kinds, *([asked] if given else [])))
 
-    def _with(self, ours: str, used: bool) -> EditText:
+    def importing(self, ours: str, used: bool = True) -> EditText:
+        """The edit that imports the module which edits ask, where it is used."""
         more = [f"import {COMPILED} as {ours}"] if used else []
         return replace(self, imports=tuple(dict.fromkeys([*self.imports, *more])))
 

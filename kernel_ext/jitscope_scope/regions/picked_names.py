@@ -69,11 +69,33 @@ def _turns(body: list[ast.stmt]) -> list[list[ast.stmt]]:
 
 
 def _changes_outside(value: ast.expr, turn: list[ast.stmt], body: list[ast.stmt]) -> bool:
-    """Whether what a value is made of is bound or stored into by others than a turn and the heads of the loops around it."""
+    """Whether what a value is made of is bound or stored into by others than a turn, the heads of the loops around it, and statements of theirs
+    after which the turn's loop is always come to."""
     here = {id(n) for b in turn for n in ast.walk(b)}
     own = naming.loaded([value])
+    before = _come_before(turn, body)
     for s in (n for b in body for n in ast.walk(b) if isinstance(n, ast.stmt) and id(n) not in here):
         around = isinstance(s, (ast.For, ast.While)) and any(id(n) in here for n in ast.walk(s))
-        if not around and own & {naming.root_of(t) for t in naming.targets_of(s)}:
+        if not around and id(s) not in before and own & {naming.root_of(t) for t in naming.targets_of(s)}:
             return True
     return False
+
+
+def _come_before(turn: list[ast.stmt], body: list[ast.stmt]) -> set[int]:
+    """The plain statements of the loops around a turn from which nothing leaves before the turn's loop, which has as many turns each time."""
+    found: set[int] = set()
+    loops = [n for b in body for n in ast.walk(b) if isinstance(n, (ast.For, ast.While)) and _holds(n, turn)]
+    changing = naming.bound(body) | naming.stored_into(body)
+    inner = {id(n) for n in loops if isinstance(n, ast.For) and not naming.loaded([n.iter]) & changing}
+    for around in loops:
+        inside = [n for n in loops if n is not around and any(n is m for m in ast.walk(around))]
+        at = next((k for k, s in enumerate(around.body) if s in inside), 0)
+        if {id(n) for n in inside} <= inner:
+            while at > 0 and isinstance(around.body[at - 1], (ast.Assign, ast.AugAssign, ast.Expr)):
+                at -= 1
+                found.add(id(around.body[at]))
+    return found
+
+
+def _holds(loop: ast.For | ast.While, turn: list[ast.stmt]) -> bool:
+    return any(isinstance(n, (ast.For, ast.While)) and n.body is turn for n in ast.walk(loop))

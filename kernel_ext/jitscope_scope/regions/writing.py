@@ -89,11 +89,16 @@ def written_by_turns(
 
 
 def written_apart(
-    body: naming.Statements, visit: Visit, live: set[str], name: str, definitions: Definitions
+    body: naming.Statements,
+    visit: Visit,
+    live: set[str],
+    name: str,
+    definitions: Definitions,
+    whole: Collection[str] = (),
 ) -> tuple[EditText, Visit] | None:
-    """The same with the objects of the user's taken apart, and what was seen with the classes that the edit asks for; None where there are
-    no objects to be taken apart."""
-    apart = taken_apart(body, visit, definitions)
+    """The same with the objects of the user's taken apart, but for those that stay `whole`, and what was seen with the classes that the edit
+    asks for; None where there are no objects to be taken apart."""
+    apart = taken_apart(body, visit, definitions, whole)
     if apart is None:
         return None
     stood = apart.stood
@@ -223,6 +228,8 @@ def _translated(
     body, at_ends, long_enough = ends.beside(body, values, visit.after)
     changed = StoringCalls(values, definitions)
     body = changed.written(in_place.stores(body, values, visit.after)) if home.numpy else body
+    if home.numpy:
+        in_place.not_through_loops(body, {**values, **visit.after})
     body, in_rows = list_buffers.in_rows(body, values, visit.after) if home.numpy else (body, [])
     body, again, wholes = _unmasked(body, values, visit, jnp, turns[1]) if home.numpy else (body, [], {})
     again = [a for a in again if a.partition(" = ")[0] in live or "\n" in a]
@@ -230,6 +237,7 @@ def _translated(
         visit = replace(visit, after={**visit.after, **wholes}, ends={**visit.ends, **wholes})
         live = live | wholes.keys()
     used, stored = naming.loaded(body), naming.stored_into(body)
+    live = live | _stored_before(body, values, visit) if home.numpy else live
     _nothing_hidden(body, values, visit)
     if not turns[0]:
         _same_shapes(body, visit, shorter)
@@ -268,6 +276,9 @@ def _translated(
     )
 
     def write(node: ast.FunctionDef, given: set[str]) -> list[str]:
+        if home.numpy:
+            seen = changed.inside_values(node)
+            in_place.not_through_loops(in_place.stores(node.body, {**seen}, {}), seen)
         node = at_the_end(changed.handed_back(node, jnp) if home.numpy else node)
         inner = Statements(values, set(given) | set(moving), naming.stored_into(node.body), jnp, lax, home, functions)
         inner.expressions.local, inner.defined = given | naming.bound(node.body), set(given)
@@ -343,6 +354,15 @@ def _translated(
         if functions.windows
         else frozenset(),
     )
+
+
+def _stored_before(body: naming.Statements, values: Mapping[str, object], visit: Visit) -> set[str]:
+    """The arrays of before that are stored into, whether that changed what is in them when it was seen or not."""
+    anew = naming.bound_for_certain(body) - naming.read_first(body)
+    found = {n for n in _in_place(body, values) - anew if isinstance(visit.values.get(n), np.ndarray)}
+    if unseen := found - visit.after.keys():
+        raise CannotCompile(body[0].lineno, "effect", f"`{min(unseen)}` is stored into, and was not followed")
+    return found
 
 
 def _has_size(value: object, fixed: bool) -> bool:

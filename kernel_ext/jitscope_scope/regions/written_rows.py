@@ -9,6 +9,7 @@ import copy
 import numpy as np
 
 from . import naming, paths
+from .in_place import put_into
 from .parts import Renamed
 from .stand_ins import StandIns
 from .watching import Visit
@@ -50,7 +51,7 @@ class _Writer:
     def _rows(self, s: ast.For) -> list[dict[str, ast.expr]] | None:
         """What the loop's names stand for in each turn; None for other loops."""
         own = naming.names([s.target])
-        touched = naming.changed(s.body) & own
+        touched = put_into(s.body) & own
         if s.orelse or naming.leaves(s.body) or not touched:
             return None
         rows = [_bound(s.target, e) for e in _written(s.iter)]

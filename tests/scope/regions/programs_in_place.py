@@ -283,4 +283,24 @@ for k in range(4):
     for i in range(12):
         i = (5 * i + 1) % 12
         s = s + x[i] * i
+=== arrays of a list that a function clips, which is seen in a later run alone
+def clip_all(gs):
+    for g in gs:
+        np.clip(g, -2e3, 2e3, out=g)
+X = rng.normal(size=(5, 4)); Y = rng.normal(size=(5, 4)); s = 0.0
+---
+for t in range(12):
+    X = X * 1.5
+    Y = Y * 1.01
+    clip_all([X, Y])
+    s = s + X.sum()
+=== gradients of a list clipped one by one, which is seen in a later run alone
+a = rng.normal(size=5); b = rng.normal(size=4); s = 0.0
+---
+for t in range(12):
+    a = a * 1.5 + 0.01
+    b = b * 1.05
+    for d in [a, b]:
+        np.clip(d, -2e3, 2e3, out=d)
+    s = s + a.sum()
 """)

@@ -404,4 +404,45 @@ x = 1.0; history = {"loss": []}; last = collections.deque(rng.random(2), maxlen=
 for i in range(30):
     x = 0.9 * x + last[0]
     history["loss"].append(x)
+=== places of neighbours in lists that are not all as long
+n = 9; near = [[int(j) for j in rng.choice(n, k % 4 + 1, replace=False)] for k in range(n)]; x = rng.normal(size=n); P = rng.normal(size=(n, 2))
+---
+for sweep in range(12):
+    new, Q = x.copy(), P.copy()
+    for i, js in enumerate(near):
+        new[i] = 0.5 * x[i] + 0.5 * np.mean(x[js]) + 0.1 * x[near[i][0]] * near[i][-1]
+        Q[i] = P[i] + 0.3 * (P[near[i]].mean(axis=0) - P[i])
+    x, P = new, Q
+=== links under whole numbers in a dict
+n = 12; links = {i: [int(j) for j in rng.choice(n, i % 3 + 1, replace=False)] for i in range(n)}; rank = np.ones(n) / n; places = []
+---
+for turn in range(60):
+    new = np.full(n, 0.15 / n)
+    for i in range(n):
+        for j in links[i]:
+            new[j] += 0.85 * rank[i] / len(links[i])
+    delta = np.abs(new - rank).sum()
+    rank = new
+    places.append(j)
+    if delta < 1e-9:
+        break
+=== sums and extremes over neighbours, some of whom there are none
+n = 8; near = [list(range(k % 3)) for k in range(n)]; full = {k: (k, (k + 1) % n, 0)[: 2 + k % 2] for k in range(n)}; x = rng.random(n)
+---
+for turn in range(15):
+    for k in range(n):
+        x[k] = 0.5 * x[k] + sum(x[m] for m in near[k]) / (len(near[k]) + 1) + 0.1 * max(x[m] for m in full[k])
+        x[k] = x[k] / 2 if any(x[m] > 1 for m in near[k]) else x[k]
+=== shortest ways by edges and their lengths
+n = 10; graph = [[(int(v), float(rng.uniform(1, 5))) for v in rng.choice(n, 1 + u % 3, replace=False)] for u in range(n)]; dist = [float("inf")] * n; dist[0] = 0.0
+---
+for sweep in range(n):
+    changed = False
+    for u in range(n):
+        for v, w in graph[u]:
+            if dist[u] + w < dist[v]:
+                dist[v] = dist[u] + w
+                changed = True
+    if not changed:
+        break
 """)

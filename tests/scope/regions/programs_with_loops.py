@@ -476,4 +476,26 @@ for i in range(n):
     r = i * n
     while parent[r] != r:
         r = parent[r]
+=== members of clusters, of which there may be none
+X = rng.normal(size=(40, 2)); centers = X[:5] * 3
+---
+while True:
+    label = ((X[:, None] - centers[None]) ** 2).sum(axis=2).argmin(axis=1)
+    new = centers.copy()
+    for k in range(5):
+        members = X[label == k]
+        if len(members) > 0:
+            new[k] = members.mean(axis=0)
+    shift = np.linalg.norm(new - centers)
+    centers = new
+    if shift < 1e-9:
+        break
+=== what a wall reflects, direction by direction
+solid = rng.random((6, 5)) < 0.3; f = rng.random((4, 6, 5)); back = [2, 3, 0, 1]
+---
+for step in range(12):
+    g = f - 0.1 * (f - f.mean(axis=0))
+    for i in range(4):
+        g[i, solid] = f[back[i], solid]
+    f = np.roll(g, 1, axis=1)
 """)

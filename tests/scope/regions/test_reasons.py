@@ -52,6 +52,12 @@ def test_arrays_that_lie_between_each_other_share_nothing(monkeypatch) -> None:
     assert region.verdict == "compile", region.reason
 
 
+def test_a_row_that_is_clipped_is_named(monkeypatch) -> None:
+    cell = "for t in range(12):\n    X = X * 1.1\n    for row in X:\n        np.clip(row, -2, 2, out=row)\n"
+    (region,) = found("X = rng.normal(size=(5, 4))", cell, monkeypatch)
+    assert region.reason == "line 4: `row` is stored into, and is part of what the loop goes through"
+
+
 def test_fields_of_one_array_of_records_are_objects_not_aliases(monkeypatch) -> None:
     before = "bodies = np.zeros(4, dtype=[('x', float), ('v', float)]); x, v = bodies['x'], bodies['v']"
     (region,) = found(before, "for k in range(1, 4):\n    x[k] = x[k - 1] + v[k] + 1\n", monkeypatch)
