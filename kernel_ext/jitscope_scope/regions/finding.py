@@ -19,6 +19,7 @@ from .comprehensions import as_loop
 from .differences import Differences, joined
 from .draws import drawn_by_values
 from .empty_choices import empty_choices
+from .fixed_parts import with_places
 from .functions import codes_of, definitions
 from .generators import written_in
 from .homes import home_of
@@ -221,10 +222,11 @@ class Watch:
         body = one.place.body
         try:
             form = written_in(written_out(body, visit), self.definitions, self.names)
-            if (filled := with_rectangles(form, self.definitions)) is not None:
-                with contextlib.suppress(CannotCompile):
-                    self._first_that_holds(one, filled, visit, live, name)
-                    return
+            for other in (with_rectangles(form, self.definitions), with_places(form)):
+                if other is not None:
+                    with contextlib.suppress(CannotCompile):
+                        self._first_that_holds(one, other, visit, live, name)
+                        return
             self._first_that_holds(one, form, visit, live, name)
         except CannotCompile:
             if (other := as_loop(body, visit) or without_first_turns(body, visit, self.definitions)) is None:

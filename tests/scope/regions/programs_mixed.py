@@ -58,4 +58,22 @@ for t in range(6):
     grid = ((near == 3) | ((grid == 1) & (near == 2))).astype(jnp.int32)
     alive.append(int(grid.sum()))
     last = int(grid.max())
+=== batches in an order that NumPy draws
+import jitscope, jitscope.numpy as jnp
+X = rng.normal(size=(24, 3)).astype(np.float32); y = X @ np.ones(3, np.float32); p = {"w": jnp.zeros(3)}
+g = jitscope.grad(lambda p, X, y: jnp.mean((X @ p["w"] - y) ** 2)); size = 6
+---
+for epoch in range(3):
+    order = rng.permutation(24)
+    for i in range(0, 24, size):
+        batch = order[i:i + size]
+        d = g(p, X[batch], y[batch])
+        p = {k: p[k] - 0.1 * d[k] for k in p}
+=== blocks of jitscope's arrays
+import jitscope, jitscope.numpy as jnp
+X = jnp.asarray(rng.normal(size=(24, 3)).astype(np.float32)); w = jnp.zeros(3); size = 4
+---
+for k in range(len(X) // size):
+    block = X[k * size:(k + 1) * size]
+    w = 0.5 * w + block.mean(axis=0)
 """)
