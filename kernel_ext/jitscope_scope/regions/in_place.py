@@ -15,6 +15,7 @@ from ..source_code.tree import parts_of
 from . import naming
 from .answers import CannotCompile
 from .parts import numpy_in
+from .watching import Visit
 
 
 _AT = {"add": "add", "subtract": "add", "multiply": "multiply", "maximum": "max", "minimum": "min"}
@@ -62,6 +63,20 @@ def put_into(body: naming.Statements) -> set[str]:
         if isinstance(n.func, ast.Attribute) and word in ("sort", "fill"):
             found.add(naming.root_of(n.func.value))
     return {n for n in found if n}
+
+
+def names_stored(body: naming.Statements, values: Mapping[str, object]) -> set[str]:
+    """Names that are stored into in place: `x[i] = …`, and `x += …` of arrays."""
+    return naming.stored_into(body) | {n for n in naming.augmented(body) if isinstance(values.get(n), np.ndarray)}
+
+
+def stored_before(body: naming.Statements, values: Mapping[str, object], visit: Visit) -> set[str]:
+    """The arrays of before that are stored into, whether that changed what is in them when it was seen or not."""
+    anew = naming.bound_for_certain(body) - naming.read_first(body)
+    found = {n for n in names_stored(body, values) - anew if isinstance(visit.values.get(n), np.ndarray)}
+    if unseen := found - visit.after.keys():
+        raise CannotCompile(body[0].lineno, "effect", f"`{min(unseen)}` is stored into, and was not followed")
+    return found
 
 
 def not_through_loops(body: naming.Statements, kept: Mapping[str, object]) -> None:

@@ -174,3 +174,14 @@ def restored(edit: EditText, found: Mapping[str, tuple[str, type]], values: Mapp
     reads = tuple(n for n in edit.reads if n not in flags)
     imports = tuple(dict.fromkeys(["import numpy", *edit.imports]))
     return replace(edit, call=(*start, *edit.call, *end, f"del {', '.join(flags)}"), reads=reads, imports=imports)
+
+
+def literals(body: naming.Statements) -> dict[str, str]:
+    """Names that one assignment of a number that stands there binds, and nothing else: such have all of Python's digits."""
+    made = naming.stored(body)
+    found: dict[str, str] = {}
+    for s in body:
+        match s:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=int() | float()) as value):
+                found |= {name: ast.unparse(value)} if made.count(name) == 1 else {}
+    return found

@@ -424,6 +424,11 @@ class StatementsAsTheyStand(Statements):
                 growing.appends(call, self.values, self.own) and self.items is not None
             ):
                 return super().statement(s, live, guard)
+            case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name))) as call) if growing.appends(
+                call, self.values, self.own
+            ):
+                note = f"`{name}` grows in a loop of which a value decides how many turns it has"
+                raise CannotCompile(s.lineno, "object", note)
             case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=name))]) if name in self.columns:
                 return super()._assign(s, guard)
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Name(id="float"), args=[inner])):

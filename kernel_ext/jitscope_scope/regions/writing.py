@@ -12,6 +12,7 @@ import numpy as np
 
 from . import (
     changing_names,
+    chosen_signs,
     counts,
     ends,
     few_turns,
@@ -237,7 +238,7 @@ def _translated(
         visit = replace(visit, after={**visit.after, **wholes}, ends={**visit.ends, **wholes})
         live = live | wholes.keys()
     used, stored = naming.loaded(body), naming.stored_into(body)
-    live = live | _stored_before(body, values, visit) if home.numpy else live
+    live = live | in_place.stored_before(body, values, visit) if home.numpy else live
     _nothing_hidden(body, values, visit)
     if not turns[0]:
         _same_shapes(body, visit, shorter)
@@ -265,7 +266,7 @@ def _translated(
         return True
 
     functions.hand_in = hand_in
-    target_stored = _in_place(body, values)
+    target_stored = in_place.names_stored(body, values)
     writer = Statements(values, set(moving), target_stored, jnp, lax, home, functions)
     given_in = naming.read_first(body) | naming.bound_or_not(body) | stored
     writer.traced_turns, writer.expressions.after = turns[0], visit.after
@@ -292,6 +293,7 @@ def _translated(
     rows = [f"{part}_of_{n}" for n in in_rows for part in ("rows", "count")]
     writer.columns = frozenset(columns)
     outs = sorted(n for n in written_names & live if n in visit.after and n not in appended)
+    chosen_signs.not_left(body, values, outs if home.numpy else ())
     lines = _whole(body, writer, live | set(outs) | set(rows))
     replaced = functions.tests.keys() - naming.loaded([ast.parse("\n".join([*functions.lines, *lines]))])
     reads = sorted(
@@ -316,7 +318,7 @@ def _translated(
     items = [f"rows_of_{n}" if n in in_rows else f"items_of_{n}" for n in appended]
     items += [f"count_of_{n}" for n in in_rows]
     parameters = ", ".join([n for n in reads if n not in fixed] + fixed)
-    function = [*functions.lines, *lines, f"return ({', '.join([*outs, *items])},)"]
+    function = [*functions.lines, *lines, f"return ({', '.join([*outs, *items])}{',' if outs or items else ''})"]
     definition = [
         *filter(
             None, ast.unparse(ast.parse("\n".join([f"def {name}({parameters}):", *indent(function)]))).splitlines()
@@ -354,15 +356,6 @@ def _translated(
         if functions.windows
         else frozenset(),
     )
-
-
-def _stored_before(body: naming.Statements, values: Mapping[str, object], visit: Visit) -> set[str]:
-    """The arrays of before that are stored into, whether that changed what is in them when it was seen or not."""
-    anew = naming.bound_for_certain(body) - naming.read_first(body)
-    found = {n for n in _in_place(body, values) - anew if isinstance(visit.values.get(n), np.ndarray)}
-    if unseen := found - visit.after.keys():
-        raise CannotCompile(body[0].lineno, "effect", f"`{min(unseen)}` is stored into, and was not followed")
-    return found
 
 
 def _has_size(value: object, fixed: bool) -> bool:
@@ -427,7 +420,7 @@ def _nothing_hidden(body: naming.Statements, values: Mapping[str, object], visit
         if arrays[n].dtype.hasobject or arrays[n].dtype.kind not in "biufc" or type(arrays[n]) is not np.ndarray:
             raise CannotCompile(body[0].lineno, "object", f"`{n}` holds objects ({arrays[n].dtype}), not numbers")
     anew = naming.bound_for_certain(body) - naming.read_first(body)
-    touched = _in_place(body, values) & arrays.keys() - anew
+    touched = in_place.names_stored(body, values) & arrays.keys() - anew
     for n in touched:
         for other, array in [(m, v) for m, v in arrays.items() if m not in anew]:
             if other != n and shares(arrays[n], array):
@@ -448,11 +441,6 @@ def _same_shapes(body: naming.Statements, visit: Visit, but: Collection[str]) ->
                 lines = [t.lineno for t in made if n in {ast.unparse(x) for x in naming.targets_of(t)}]
                 said = f"`{n}` has {list(first.shape)} before the loop and {list(last.shape)} after it: its shape changes from turn to turn"
                 raise CannotCompile(lines[0] if lines else s.lineno, "shape", said)
-
-
-def _in_place(body: naming.Statements, values: Mapping[str, object]) -> set[str]:
-    """Names that are stored into in place: `x[i] = …`, and `x += …` of arrays."""
-    return naming.stored_into(body) | {n for n in naming.augmented(body) if isinstance(values.get(n), np.ndarray)}
 
 
 def _goes_in(value: object, name: str, lists: list[str]) -> bool:
@@ -492,7 +480,7 @@ def _call(
 ) -> list[str]:
     """Calls the function and puts its results where the cell had them: into the arrays themselves, or as new values of the same types."""
     if not home.numpy:
-        return _call_of_arrays(name, passed, outs, lists, visit, home)
+        return _call_of_arrays(name, passed, outs, lists, visit, home, kinds.literals(body))
     result = f"{name}_results"
     lines = ["with jitscope.enable_x64(True):", f"    {result} = jitscope.device_get({name}_compiled({passed}))"]
     objects = {id(v): n for n, v in visit.live.items() if isinstance(v, np.ndarray)}
@@ -501,7 +489,7 @@ def _call(
         final = visit.ends[n]
         if id(final) in objects and isinstance(final, np.ndarray):
             names[objects[id(final)]] = n
-    changed = set(visit.changed) | (_exchanged(body, _in_place(body, visit.values)) & names.keys())
+    changed = set(visit.changed) | (_exchanged(body, in_place.names_stored(body, visit.values)) & names.keys())
     if missing := changed - names.keys():
         raise CannotCompile(
             0, "effect", f"`{min(missing)}` is changed in place and has no name afterwards", min(missing)
@@ -561,9 +549,15 @@ def _call(
 
 
 def _call_of_arrays(
-    name: str, passed: str, outs: list[str], lists: Mapping[str, str | None], visit: Visit, home: Home
+    name: str,
+    passed: str,
+    outs: list[str],
+    lists: Mapping[str, str | None],
+    visit: Visit,
+    home: Home,
+    literals: Mapping[str, str],
 ) -> list[str]:
-    """The same where the cell's arrays are the compiler's own."""
+    """The same where the cell's arrays are the compiler's own. `literals` are names of numbers that the text has."""
     result = f"{name}_results"
     lines = [f"{result} = {name}_compiled({passed})"]
     for k, n in enumerate(outs):
@@ -571,7 +565,7 @@ def _call_of_arrays(
         if isinstance(value, (np.ndarray, np.generic)):
             raise CannotCompile(0, "object", f"`{n}` is an array of NumPy among those of {home.arrays}", n)
         kind = f"{type(value).__name__}({{}})" if isinstance(value, (int, float, complex)) else "{}"
-        lines.append(f"{n} = {kind.format(f'{result}[{k}]')}")
+        lines.append(f"{n} = {literals.get(n) or kind.format(f'{result}[{k}]')}")
     for k, n in enumerate(lists, len(outs)):
         lines.append(growing.afterwards(n, f"{result}[{k}]", visit.after.get(n), lists[n], home))
     return [*lines, f"del {result}"]
