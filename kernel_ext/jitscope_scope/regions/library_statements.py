@@ -34,7 +34,8 @@ def unchanged(
     effects, line = Effects(definitions), body[0].lineno
     effects.of_region(body, visit.values)
     values = dict(visit.values)
-    body, in_rows = list_buffers.in_rows(body, values, visit.after) if home.numpy else (body, [])
+    jnp = free_name("jnp", visit, f"{home.library}.numpy")
+    body, in_rows = list_buffers.in_rows(body, values, visit.after, "" if home.numpy else jnp)
     visit = replace(visit, values=values)
     stored = _in_place(body, visit) if home.numpy else set()
     bound = naming.bound(body) | stored
@@ -46,7 +47,6 @@ def unchanged(
     columns = growing.columns(body, visit.values, home)
     own = growing.of_one_turn(body)
     lists = [*growing.lists(body, visit.values, own), *columns]
-    jnp = free_name("jnp", visit, f"{home.library}.numpy")
     lax = free_name("lax", visit, f"{home.library}.lax")
     ours = free_name(OURS, visit, COMPILED)
     theirs = free_name(f"lifted_arrays_of_{home.library}", visit, f"lifted_arrays_of_{home.library}")
@@ -496,6 +496,12 @@ class _Asked(ast.NodeTransformer):
             case ast.Call(func=ast.Attribute(value=inner, attr="item"), args=[], keywords=[]):
                 return inner
         return node
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
+        self.generic_visit(node)
+        if not isinstance(node.op, ast.Not) or not isinstance(node.operand, ast.Compare):
+            return node
+        return ast.copy_location(ast.Compare(node.operand, [ast.Eq()], [ast.Constant(False)]), node)
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
         self.generic_visit(node)

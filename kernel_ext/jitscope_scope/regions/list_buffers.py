@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping
 import numpy as np
 
 from . import growing, naming
+from .homes import is_array
 from .parts import numpy_in, placed_at
 from .watching import Visit
 
@@ -20,10 +21,10 @@ _MOST = 1 << 22
 
 
 def in_rows(
-    body: naming.Statements, values: dict[str, object], after: Mapping[str, object]
+    body: naming.Statements, values: dict[str, object], after: Mapping[str, object], library: str = ""
 ) -> tuple[tuple[ast.stmt, ...], list[str]]:
     """The statements with `rows_of_x[count_of_x] = v` in place of `x.append(v)`, and the names of these lists. `values`, seen before, get
-    what the rows are."""
+    what the rows are. `library` is the name of that whose arrays they are, if not NumPy's."""
     places = _places(body, values)
     names = [n for n in dict.fromkeys(n for n, _, _ in places) if not _by_turn(n, places)]
     stored, new, found = naming.stored_into(body), [copy.deepcopy(s) for s in body], []
@@ -32,7 +33,7 @@ def in_rows(
         mine = [(call, loops) for m, call, loops in places if m == n]
         used = naming.uses(n, body)
         size = _size([loops for _, loops in mine], body)
-        like = _like(values.get(n), after.get(n))
+        like = _like(values.get(n), after.get(n), bool(library))
         if size is None or like is None or len(used) != len(mine) or any(_kept_alive(c, stored, like) for c, _ in mine):
             continue
         try:
@@ -43,12 +44,13 @@ def in_rows(
             continue
         values[f"rows_of_{n}"] = np.zeros((1, *like.shape), like.dtype)
         shape = ", ".join([size, *map(str, like.shape)])
-        text = f"rows_of_{n} = {numpy_in(values)}.zeros(({shape},), '{like.dtype.name}')\ncount_of_{n} = 0"
+        kind = _python_kind(after[n]) if library else ""
+        text = f"rows_of_{n} = {library or numpy_in(values)}.zeros(({shape},), {kind or repr(like.dtype.name)})\ncount_of_{n} = 0"
         first += [placed_at(s, body[0]) for s in ast.parse(text).body]
         found.append(n)
     if not found:
         return tuple(body), []
-    return (*first, *(_Rows(found).visit(s) for s in new)), found
+    return (*first, *(_Rows(found, bool(library)).visit(s) for s in new)), found
 
 
 def put_last(body: naming.Statements, names: Collection[str], visit: Visit) -> dict[str, str]:
@@ -123,14 +125,24 @@ def length(over: ast.expr, moving: set[str], arrays: Collection[str] = ()) -> st
     return None
 
 
-def _like(before: object, after: object) -> np.ndarray | None:
+def _python_kind(elements: object) -> str:
+    """The name of the type of Python's numbers, of which a library makes its own."""
+    assert isinstance(elements, list)
+    return type(elements[-1]).__name__ if type(elements[-1]) in (bool, int, float, complex) else ""
+
+
+def _like(before: object, after: object, of_library: bool) -> np.ndarray | None:
     """What the elements are like that were appended, where all are alike."""
     if type(before) is not list or type(after) is not list or len(after) <= len(before):
         return None
     new = after[len(before) :]
-    if any(type(v) is not type(new[0]) for v in new) or not isinstance(
-        new[0], (int, float, complex, np.ndarray, np.generic)
-    ):
+    numbers = (int, float, complex) if of_library else (int, float, complex, np.ndarray, np.generic)
+    if any(type(v) is not type(new[0]) for v in new):
+        return None
+    if of_library and is_array(new[0]):
+        if any(getattr(v, "weak_type", False) or str(v.dtype).startswith("key<") for v in new):
+            return None
+    elif not isinstance(new[0], numbers):
         return None
     arrays = [np.asarray(v) for v in new]
     alike = all(a.dtype == arrays[0].dtype and a.shape == arrays[0].shape for a in arrays)
@@ -144,17 +156,23 @@ def _kept_alive(call: ast.Call, stored: set[str], like: np.ndarray) -> bool:
 
 
 class _Rows(ast.NodeTransformer):
-    def __init__(self, names: list[str]) -> None:
-        self.names = names
+    def __init__(self, names: list[str], anew: bool) -> None:
+        """`anew` says that arrays are not stored into: each store makes another one."""
+        self.names, self.anew = names, anew
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST | list[ast.stmt]:
         match node.value:
             case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append"), args=[item]) if (
                 name in self.names
             ):
-                store, count = ast.parse(f"rows_of_{name}[count_of_{name}] = 0\ncount_of_{name} += 1").body
+                rows = f"rows_of_{name}"
+                text = f"{rows} = {rows}.at[count_of_{name}].set(0)" if self.anew else f"{rows}[count_of_{name}] = 0"
+                store, count = ast.parse(f"{text}\ncount_of_{name} += 1").body
                 assert isinstance(store, ast.Assign)
                 placed_at(store, node)
-                store.value = item
+                if isinstance(store.value, ast.Call):
+                    store.value.args = [item]
+                else:
+                    store.value = item
                 return [store, placed_at(count, node)]
         return node

@@ -76,4 +76,25 @@ X = jnp.asarray(rng.normal(size=(24, 3)).astype(np.float32)); w = jnp.zeros(3); 
 for k in range(len(X) // size):
     block = X[k * size:(k + 1) * size]
     w = 0.5 * w + block.mean(axis=0)
+=== histories of jitscope's arrays in a loop that a value leaves
+import jitscope.numpy as jnp
+A = jnp.asarray(np.diag([3.0, 2.0, 1.0]).astype(np.float32) + 0.1); x = jnp.ones(3); old = jnp.zeros(()); hist = []; xs = []; turns = []
+---
+for k in range(60):
+    y = A @ x
+    lam = jnp.linalg.norm(y)
+    x = y / lam
+    hist.append(float(lam))
+    turns.append(k)
+    xs.append(x)
+    if jnp.abs(lam - old) < 1e-3:
+        break
+    old = lam
+=== histories of jitscope's arrays while a value says so
+import jitscope.numpy as jnp
+x = jnp.asarray(1 + rng.random(4).astype(np.float32)); sizes = []
+---
+while x @ x > 0.01:
+    x = 0.7 * jnp.sin(x)
+    sizes.append(x @ x)
 """)
