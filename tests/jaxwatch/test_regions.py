@@ -78,6 +78,20 @@ elbo = np.asarray(pln.fit(5, 1e-3))
 
 
 MIXED = parsed("""
+=== batches of jax's arrays in an order that NumPy draws, until a loss is small
+import jax, jax.numpy as jnp
+X = jnp.asarray(rng.normal(size=(24, 3)).astype(np.float32)); y = X @ jnp.ones(3); w = {"w": jnp.zeros(3)}; losses = []
+def loss(w, X, y): return jnp.mean((X @ w["w"] - y) ** 2)
+---
+for epoch in range(3):
+    order = rng.permutation(24)
+    for i in range(0, 24, 6):
+        batch = order[i:i + 6]
+        g = jax.grad(loss)(w, X[batch], y[batch])
+        w = {k: w[k] - 0.1 * g[k] for k in w}
+while loss(w, X, y) > 0.01:
+    w = {k: w[k] - 0.1 * jax.grad(loss)(w, X, y)[k] for k in w}
+    losses.append(float(loss(w, X, y)))
 === weights of NumPy of 64 bits by jax's compiled gradients
 import jax, jax.numpy as jnp
 X = rng.normal(size=(20, 3)); y = X @ np.ones(3); w = np.zeros(3)

@@ -153,7 +153,7 @@ class _Parts(ast.NodeTransformer):
         self.generic_visit(node)
         length = self._length(node) if isinstance(node.ctx, ast.Load) else None
         if length is None:
-            return node
+            return self._index_of_library(node)
         assert isinstance(node.value, ast.Name) and isinstance(node.slice, ast.Slice) and node.slice.lower is not None
         of_numpy = isinstance(self._array(node.value.id), np.ndarray)
         module = self.numpy if of_numpy else self.library
@@ -163,6 +163,16 @@ class _Parts(ast.NodeTransformer):
         self.asked |= _made_of(node.value.id, self.body)
         places = ast.parse(f"{module}.arange({length})", mode="eval").body
         return placed_at(ast.Subscript(node.value, ast.BinOp(node.slice.lower, ast.Add(), places), node.ctx), node)
+
+    def _index_of_library(self, node: ast.Subscript) -> ast.AST:
+        """A library's array by places that are NumPy's: while they are traced, the library asks for its own."""
+        match node:
+            case ast.Subscript(value=ast.Name(id=name), slice=ast.Subscript(value=ast.Name(id=of)) as places) if (
+                is_array(self._array(name)) and isinstance(self._array(of), np.ndarray) and of in self.asked
+            ):
+                asarray = ast.Attribute(ast.Name(self.library, ast.Load()), "asarray", ast.Load())
+                node.slice = placed_at(ast.Call(asarray, [places], []), node)
+        return node
 
 
 def _is_sized(value: object) -> bool:

@@ -171,6 +171,9 @@ class _Rows(ast.NodeTransformer):
                 assert isinstance(store, ast.Assign)
                 placed_at(store, node)
                 if isinstance(store.value, ast.Call):
+                    match item:
+                        case ast.Call(func=ast.Name(id="float"), args=[inner], keywords=[]):
+                            item = inner
                     store.value.args = [item]
                 else:
                     store.value = item
