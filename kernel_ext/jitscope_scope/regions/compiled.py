@@ -19,7 +19,18 @@ from .sources import sources
 if TYPE_CHECKING:
     from .traced_arrays import Tracing
 
-__all__ = ["Compiled", "GrowingList", "columns_of", "first_carry", "is_part", "kinds", "rectangles", "sizes", "sources", "traced_by"]
+__all__ = [
+    "Compiled",
+    "GrowingList",
+    "columns_of",
+    "first_carry",
+    "is_part",
+    "kinds",
+    "rectangles",
+    "sizes",
+    "sources",
+    "traced_by",
+]
 
 MOST = 64
 """So many traced forms, and compiled programs, are kept; the oldest go first."""
