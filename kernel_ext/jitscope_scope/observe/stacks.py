@@ -156,6 +156,12 @@ class Stacks:
         return self._frames.setdefault((id(code), offset), Frame(code, offset))
 
 
+def program_position(handle: Any) -> Position | None:
+    """Where something was made, as all views tell it: in an installed library only where nothing of the user's called that."""
+    frame = Stacks().innermost(handle)
+    return frame.position if frame is not None else None
+
+
 def _backward(place: EquationOrigin) -> EquationOrigin:
     transforms = call_sites.in_order((*place.transforms, "transpose"))
     return place._replace(backward=True, transforms=cast("tuple[Transform, ...]", transforms))

@@ -33,6 +33,7 @@ from ..annotations import (
 from .batching import how_of, names_of, types_of
 from .ledger import Ledger, Row, ledger as session_ledger
 from .positions import CellOf, position_document, positions_of, sendable
+from .stacks import Stacks
 from .stepping.tapes import listed
 from .timing import quantity
 
@@ -83,7 +84,8 @@ class _Writer:
         self.origins: list[Origin] = []
         self.known: dict[Any, int] = {}
         self.paths: dict[Any, list[str]] = {}
-        for path, position in positions_of(compiled, ledger.cell_of).items() if compiled else ():
+        self.stacks = Stacks()
+        for path, position in positions_of(compiled, ledger.cell_of, self.stacks).items() if compiled else ():
             self.paths.setdefault(_key(position), []).append(path)
 
     def step(self, step: Step) -> TransformationStep:
@@ -133,9 +135,10 @@ class _Writer:
         yield _bare(f"{indent}gives {listed(jaxpr.outvars, names) or 'nothing'}")
 
     def _origin(self, handle: Any) -> int | None:
-        where = call_sites.user_position(handle)
-        if where is None:
+        frame = self.stacks.innermost(handle)
+        if frame is None:
             return None
+        where = frame.position
         if where not in self.known:
             position = position_document(where, self.cell_of)
             assert position is not None

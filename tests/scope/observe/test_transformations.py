@@ -333,6 +333,16 @@ def test_rules_of_users_stand_at_their_own_lines():
     assert lines_of(jvp, document["origins"], "clamp", "max", "min") == {bent.__wrapped__.__code__.co_firstlineno + 2}
 
 
+def test_what_an_installed_library_does_has_the_users_line(tmp_path):
+    """As in all other views: `einops.rearrange` calls reshape for the user."""
+    code = "import jitscope.numpy as jnp\n\ndef turned(x):\n    return jnp.transpose(jnp.reshape(x, (2, -1)))\n"
+    library: dict = {}
+    exec(compile(code, str(tmp_path / "site-packages" / "turning.py"), "exec"), library)
+    document = steps_of(jx.grad(lambda x: jnp.sin(library["turned"](x)).sum()), X[:4])
+    assert document["origins"]
+    assert {origin["position"]["file"] for origin in document["origins"]} == {__file__}
+
+
 def test_what_nobody_but_the_view_calls_has_the_line_that_asks_for_it():
     custom = jx.custom_vjp(jnp.sin)
     custom.defvjp(lambda x: (jnp.sin(x), x), lambda x, ct: (ct * jnp.cos(x),))

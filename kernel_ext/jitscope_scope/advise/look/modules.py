@@ -280,7 +280,7 @@ def static_arrays(walk: Walk) -> Iterator[Diagnostic]:
             match field:
                 case ast.AnnAssign(target=ast.Name(id=name), annotation=kind, value=ast.Call() as made):
                     if _is_static(made, walk) and _is_array(kind, walk):
-                        message = f"`{name}` is an array among the static fields: it is compared and hashed at each call, which arrays cannot be."
+                        message = f"`{name}` is an array among the static fields: calls compare these with ==, which raises where a model has another array in its place."
                         fix = "Take static=True away: an array is a leaf of its module; jax.lax.stop_gradient keeps it as it is."
                         yield diagnostic(walk.code, "pytree-array-in-aux", made, message, fix, "warning")
 

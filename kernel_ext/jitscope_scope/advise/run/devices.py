@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from jitscope.core import call_sites, source
+from jitscope.core import source
 from jitscope.core.jaxpr import Jaxpr, JaxprEqn, Var, backward_slice
 from jitscope.core.shardings import NamedSharding
 from jitscope.core.source import Position
@@ -16,6 +16,7 @@ from ...annotations import CommunicationDocument
 from ...observe.communication import instrument
 from ...observe.ledger import Row
 from ...observe.positions import equations_of
+from ...observe.stacks import program_position
 from ...source_code.edits import Span
 from ..diagnostic import Diagnostic, Fix
 
@@ -64,7 +65,7 @@ def _gathered(row: Row, document: CommunicationDocument) -> Iterator[Diagnostic]
             "result is to lie, lax.with_sharding_constraint(y, NamedSharding(mesh, P(...))). Where it is meant, ask for it: "
             "lax.with_sharding_constraint(x, NamedSharding(mesh, P()))."
         )
-        where = next((p for eqn in stems if (p := call_sites.user_position(eqn.traceback))), None) or row.call_site
+        where = next((p for eqn in stems if (p := program_position(eqn.traceback))), None) or row.call_site
         yield from _told("large-all-gather", where, message, fix, (f"{one['name']}: {', '.join(one['types'])}",))
 
 
@@ -115,7 +116,7 @@ def _results(row: Row, document: CommunicationDocument) -> Iterator[Diagnostic]:
             f"Say it: jit(..., out_shardings=NamedSharding(mesh, P('{_axis(document)}'))) keeps it cut, and P() says that it is to be "
             "on each device."
         )
-        where = call_sites.user_position(last.traceback) or row.call_site
+        where = program_position(last.traceback) or row.call_site
         yield from _told(
             "accidental-replication", where, message, fix, (f"{value['name']}: {value['type']}, {value['lies']}",)
         )

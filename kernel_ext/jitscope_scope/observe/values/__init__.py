@@ -13,7 +13,6 @@ from jitscope.backend.array import Array, to_array
 from jitscope.backend.call_arguments import CallArguments
 from jitscope.control.callbacks import calls_python
 from jitscope.control.discharge import uses_refs
-from jitscope.core import call_sites
 from jitscope.core.errors import Unavailable
 from jitscope.core.jaxpr import ClosedJaxpr, Var, backward_slice, count, walk
 
@@ -21,6 +20,7 @@ from ...annotations import ValuesDocument
 from ..graph import result_names
 from ..ledger import Row
 from ..positions import positions_of
+from ..stacks import program_position
 from .constants import written
 from .difference import said
 from .document import SMALL, Values
@@ -79,7 +79,7 @@ def instrument(
 
 def _place(closed: ClosedJaxpr, path: str) -> str:
     """`in line 3`, or the path of an equation that no line of the user's made."""
-    where = call_sites.user_position(dict(walk(closed.jaxpr))[path].traceback)
+    where = program_position(dict(walk(closed.jaxpr))[path].traceback)
     return f"in line {where.line}" if where is not None else path
 
 
