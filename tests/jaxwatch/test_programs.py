@@ -193,3 +193,32 @@ def test_what_xla_writes_as_other_operations_keeps_its_line(program, arguments):
     convolved = [k for k in fusion["kernels"] if k["opcode"] == "convolution"]
     assert all("conv_general_dilated" in p["text"] for k in convolved for p in k["positions"])
     assert len(convolved) == 2 * (program is _gradient_by_a_window)
+
+
+_LIBRARY = """
+import jax, jax.numpy as jnp
+
+def smoothed(x, w):
+    def body(carry, row):
+        return carry * (1 - jnp.tanh(w)) + row, None
+    return jax.lax.scan(body, jnp.zeros_like(w), x)[0]
+"""
+
+
+def test_what_jax_moves_out_of_a_librarys_loop_stands_where_the_loop_is_called(tmp_path):
+    """As `optax.ctc_loss` in a gradient: no frame of the user's is round what the body does."""
+    library = {}
+    exec(compile(_LIBRARY, str(tmp_path / "site-packages" / "smoothing.py"), "exec"), library)
+
+    def far(x, w):
+        return (library["smoothed"](x, w) ** 2).sum()  # the call
+
+    jaxwatch.attach()
+    try:
+        jax.jit(jax.grad(far, 1))(jnp.ones((5, 3)), jnp.ones(3))
+    finally:
+        jaxwatch.detach()
+    *_, row = observe.ledger()
+    nodes = observe.compilation_document(row)["graph"]["nodes"]
+    placed = {n["label"]: {p["text"].strip() for p in n["positions"]} for n in nodes if n["paths"]}
+    assert placed["tanh"] and all("# the call" in text for texts in placed.values() for text in texts)

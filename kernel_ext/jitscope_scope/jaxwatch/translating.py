@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from types import CodeType
 from typing import Any
@@ -163,6 +163,7 @@ class Translation:
         self._known: dict[int, tuple[Any, Jaxpr]] = {}
         self._avals: dict[int, tuple[Any, Any]] = {}
         self._users: dict[int, tuple[Any, bool]] = {}
+        self._moved: dict[int, Any] = {}
         self.variables: dict[int, Var] = {}
         self.debug = getattr(jaxpr, "debug_info", None)
         self.jaxpr = self._program(jaxpr, top=True)
@@ -216,6 +217,8 @@ class Translation:
             return literal
 
         constants, arguments = [define(v) for v in jaxpr.constvars], [define(v) for v in jaxpr.invars]
+        if top:
+            self._moved = dict(self._out_of_loops(jaxpr))
         eqns = [self._equation(eqn, read, define, top) for eqn in jaxpr.eqns]
         results = [read(a) for a in jaxpr.outvars]
         translated = Jaxpr([*constants, *baked], arguments, results, eqns, no_effects, debug_of(jaxpr))
@@ -238,19 +241,35 @@ class Translation:
             primitive(eqn.primitive.name),
             params,
             no_effects,
-            self._written(marks.original(eqn), top),
+            self._written(marks.original(eqn), top, self._moved.get(id(eqn)) if top else None),
         )
         self.equation_of[id(found)] = eqn
         if id(eqn) in self.numbers:
             self.number_of[id(found)] = self.numbers[id(eqn)]
         return found
 
-    def _written(self, info: Any, top: bool) -> Any:
-        """Where an equation was written. One that stems from installed libraries alone has no place of its own: it is where the
-        operation is that holds it, or the program itself."""
+    def _out_of_loops(self, jaxpr: Any) -> Iterator[tuple[int, Any]]:
+        """By equation's identity, the handle of the loop that jax moved it out of, where installed libraries alone wrote the body: its
+        frames begin in the function that those in the body begin with. Of several loops it is the next."""
+        loops: dict[CodeType | None, Any] = {}
+        for eqn in reversed(jaxpr.eqns):
+            handle = marks.original(eqn).traceback
+            if handle is None:
+                continue
+            if not self._is_users(handle):
+                if (loop := loops.get(_outermost(handle))) is not None:
+                    yield id(eqn), loop
+                continue
+            inside = (one for value in eqn.params.values() for inner, _ in jaxprs_in(value) for one in inner.eqns)
+            bodies = (marks.original(one).traceback for one in inside)
+            loops |= {_outermost(one): handle for one in bodies if one is not None and not self._is_users(one)}
+
+    def _written(self, info: Any, top: bool, loop: Any = None) -> Any:
+        """Where an equation was written. One that stems from installed libraries alone has no place of its own: it is where the `loop` is
+        that it was moved out of, or the operation that holds it, or the program itself."""
         handle = info.traceback
         if (not top or self._around is not None) and (handle is None or not self._is_users(handle)):
-            handle = self._around if top else None
+            handle = (loop or self._around) if top else None
         names, transforms = private.scopes(info)
         if not names and not transforms:
             return handle
@@ -275,6 +294,11 @@ class Translation:
 
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
+
+
+def _outermost(handle: Any) -> CodeType | None:
+    codes = handle.raw_frames()[0]
+    return codes[-1] if codes else None
 
 
 def plain(value: Any) -> Any:
