@@ -14,13 +14,13 @@ import jitscope as jx
 import jitscope.numpy as jnp
 from benchmarks.ulps import FUNCTIONS, numbers, worst
 from jitscope.ops.elementwise.double import angles
-from jitscope.xla.cpu_tuning import IN_DOUBLE, POWERS_IN_DOUBLE, REMAINDERS_IN_DOUBLE
+from jitscope.xla.cpu_tuning import IN_DOUBLE, LGAMMA_IN_DOUBLE, POWERS_IN_DOUBLE, REMAINDERS_IN_DOUBLE
 from tests.compiler.with_rules import with_and_without
 from tests.extent import examples
 
 
 pytestmark = pytest.mark.skipif(not IN_DOUBLE.holds(), reason="the rule holds with releases it was measured with")
-RULES = [IN_DOUBLE, POWERS_IN_DOUBLE, REMAINDERS_IN_DOUBLE]
+RULES = [IN_DOUBLE, LGAMMA_IN_DOUBLE, POWERS_IN_DOUBLE, REMAINDERS_IN_DOUBLE]
 SIZE = IN_DOUBLE.value
 _POWERS = ("x ** y", "x ** 2.2", "x ** -2.0")
 SPECIAL = np.array([0.0, -0.0, 1, -1, np.inf, -np.inf, np.nan, 2, -0.5, 3e38, -1e-30, 2.0**-14, 1e5], np.float32)
@@ -83,7 +83,8 @@ def test_remainders_of_any_numbers_are_those_of_xla() -> None:
 def test_operands_below_the_least_normal_number(least: float) -> None:
     x = np.resize(np.array([least, -least], np.float32), LONG)
     functions = ((jnp.cbrt, np.cbrt), (lambda x: jnp.abs(x) ** 0.3, lambda x: np.abs(x) ** np.float64(np.float32(0.3))))
-    for function, exact in (*functions, (jnp.arcsin, np.arcsin), (jnp.arccos, np.arccos)):
+    of_gamma = np.vectorize(math.lgamma)
+    for function, exact in (*functions, (jnp.arcsin, np.arcsin), (jnp.arccos, np.arccos), (jx.lax.lgamma, of_gamma)):
         (got,), _, differ = with_and_without(RULES, function, x)
         assert differ
         np.testing.assert_array_equal(got, exact(x.astype(np.float64)).astype(np.float32))
@@ -140,3 +141,23 @@ def test_a_constant_exponent_of_any_dtype(dtype: np.dtype, exponent: float) -> N
         got = jx.jit(lambda x: x ** jnp.asarray(exponent, dtype))(xs)
     assert got.dtype == xs.dtype
     np.testing.assert_allclose(np.asarray(got, complex), np.asarray(xs, complex) ** exponent, rtol=1e-2)
+
+
+_ONE = "sin cos tan sinh cosh tanh arcsin arccos arctan arcsinh arctanh exp expm1 log1p cbrt floor sign"
+_TWO = "power arctan2 fmod remainder hypot logaddexp maximum floor_divide"
+
+
+@pytest.mark.parametrize("dtype", [jnp.bfloat16, np.float16, np.float32])
+def test_large_arrays_have_what_small_ones_have(dtype: type) -> None:
+    def everything(x: jx.Array, y: jx.Array) -> dict[str, jx.Array]:
+        found = {name: getattr(jnp, name)(x) for name in _ONE.split()}
+        found |= {name: getattr(jnp, name)(x, y) for name in _TWO.split()}
+        found |= {name: getattr(jx.lax, name)(x) for name in ("erf", "erf_inv", "lgamma", "digamma", "logistic")}
+        return found | {"slope of sinh": jx.vmap(jx.grad(jnp.sinh))(x), "slope of cosh": jx.vmap(jx.grad(jnp.cosh))(x)}
+
+    random = np.random.default_rng(0)
+    x, y = (random.uniform(-0.99, 0.99, 4 * max(LONG, SIZE)).astype(dtype) for _ in range(2))
+    large, small = (jx.jit(everything)(x[:n], y[:n]) for n in (x.size, 60))
+    for name, seen in large.items():
+        got, want = (np.asarray(v).astype(np.float32)[:60] for v in (seen, small[name]))
+        np.testing.assert_allclose(got, want, rtol=4 * float(jnp.finfo(dtype).eps), atol=1e-6, err_msg=name)

@@ -187,7 +187,7 @@ CASES = [
     Case("xlog1py", grid([0, 0.5, -1, NAN], [-1, 1e-6, 3, NAN])),
     Case("boxcox", grid([0.1, 1, 3, 20], [-1, -1e-9, 0, 1e-6, 0.5, 2])),
     Case("boxcox1p", grid([-0.5, 1e-6, 3, 20], [-1, -1e-9, 0, 1e-6, 0.5, 2])),
-    Case("logit", [np.concatenate([UNIT, [0.500001, -1, 2, NAN]])]),
+    Case("logit", [np.concatenate([UNIT, [-0.0, 0.500001, -1, 2, NAN]])]),
     Case("expit", [LINE], (1e-5, 1e-12)),
     Case(
         "hyp1f1",

@@ -19,6 +19,8 @@ from ..rounding import round_p
 CLOSE = 2.0**-14
 """Below, sin(x), tan(x), atan(x) and asin(x) are x to the last place; so is what is too small for a float64 of a processor that drops such
 numbers."""
+FIRST_NORMAL = 0x00800000
+"""The bits of the least normal float32."""
 _TO_INTEGERS = 1.5 * 2.0**52
 """Added to an integer of up to 2**51, it leaves that in the last bits: in vectors, where a conversion runs number by number."""
 
@@ -37,6 +39,13 @@ def single(x: Any) -> Any:
 
 def widened(x: Any) -> Any:
     return convert(x, dtypes.float64)
+
+
+def exact(x: Any) -> Any:
+    """float32 numbers as float64, those below the least normal one as well, which a processor that drops such takes for zeros."""
+    bits = bits_of(abs_p(x))
+    small = mul_p(convert(bits, dtypes.float64), double(2.0**-149))
+    return where(lt_p(bits, np.int32(FIRST_NORMAL)), signed(below_zero(x), small), widened(x))
 
 
 def fitted(function: Callable[[float], float], low: float, high: float, degree: int) -> list[float]:

@@ -19,7 +19,7 @@ from ..division import div_p
 from ..extremes import abs_p
 from ..powers import log_p
 from ..rounding import round_p
-from .arithmetic import double, polynomial, single, widened
+from .arithmetic import double, exact, polynomial, single
 
 
 _STEPS = 7
@@ -32,7 +32,7 @@ _SINE = [(-1) ** k * math.pi ** (2 * k + 1) / math.factorial(2 * k + 1) for k in
 
 def lgamma(x: Any) -> Any:
     """log |Γ(x)|, infinite at poles and at both infinities."""
-    wide = widened(x)
+    wide = exact(x)
     left = lt_p(wide, double(0.5))
     right = where(left, sub_p(double(1), wide), wide)
     low = lt_p(right, double(_STEPS))

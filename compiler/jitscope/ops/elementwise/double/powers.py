@@ -17,6 +17,7 @@ from ..extremes import abs_p, max_p, min_p
 from ..powers import sqrt_p
 from ..rounding import floor_p
 from .arithmetic import (
+    FIRST_NORMAL,
     below_zero,
     bits_of,
     double,
@@ -31,8 +32,6 @@ from .arithmetic import (
 )
 
 
-_FIRST_NORMAL = 0x00800000
-"""The bits of the least normal float32."""
 _ROOT_OF_HALF = 0x3F3504F3
 """The bits of √(1/2)."""
 _INFINITE = 0x7F800000
@@ -81,7 +80,7 @@ def _finite_below_zero(x: Any) -> Any:
 def cbrt(x: Any) -> Any:
     """The cube root, by two steps of Halley's from a third of the exponent, which is off by 4 %."""
     bits = bits_of(abs_p(x))
-    small = lt_p(bits, np.int32(_FIRST_NORMAL))
+    small = lt_p(bits, np.int32(FIRST_NORMAL))
     # Numbers below the least normal one are taken times 2**150, a third of which is 2**50.
     scaled = where(small, mul_p(convert(bits, dtypes.float32), np.float32(2)), abs_p(x))
     third = convert(mul_p(convert(bits_of(scaled), dtypes.float32), np.float32(1 / 3)), dtypes.int32)
@@ -112,7 +111,7 @@ def _of_exponentials() -> list[float]:
 def _log2(x: Any) -> Any:
     """Of numbers that are not negative, a float64: the exponent, and 2 atanh((m - 1) / (m + 1)) of a mantissa from √(1/2) to √2."""
     bits = bits_of(x)
-    small = lt_p(bits, np.int32(_FIRST_NORMAL))
+    small = lt_p(bits, np.int32(FIRST_NORMAL))
     scaled = where(small, bits_of(convert(bits, dtypes.float32)), bits)  # by 2**149
     exponent = shift_right_arithmetic_p(sub_p(scaled, np.int32(_ROOT_OF_HALF)), np.int32(23))
     mantissa = sub_p(scaled, shift_left_p(exponent, np.int32(23)))
