@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -33,6 +32,7 @@ from ..ops.elementwise import (
     exp_p,
     expm1_p,
     floor_p,
+    ge_p,
     imag_p,
     is_finite_p,
     log1p_p,
@@ -52,8 +52,9 @@ from ..ops.elementwise import (
 )
 from ..ops.families import scalar_like
 from ..ops.linear import add_p, convert, mul_p, neg_p, sub_p, where as choose
+from ..special.approximations import polynomial
 from ._ufunc import describe, kind_of, not_complex, unary_of
-from .operands import broadcast, constant_like, number_like, operand, operands, weak_as
+from .operands import constant_like, number_like, operand, operands, weak_as
 
 
 __all__ = ["arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "cbrt", "cos", "cosh", "deg2rad",
@@ -111,16 +112,18 @@ rad2deg = _scaled("rad2deg", 180 / math.pi, "Radians as degrees, element by elem
 
 @elementwise
 def sinc(x: ArrayLike, /) -> Array:
-    """sin(pi x) / (pi x), element by element [...], and 1 at 0, where all derivatives are right, too. At other whole numbers it
+    """sin(pi x) / (pi x), element by element [...], and 1 at 0; its derivatives are right there, too. At other whole numbers it
     is exactly 0, and at infinities."""
     x = operand("sinc", x, inexact=True)
-    at_zero, pi, nothing = eq_p(x, number_like(x, 0)), constant_like(x, math.pi), number_like(x, 0)
+    pi, nothing = constant_like(x, math.pi), number_like(x, 0)
     real = real_p(x) if kind_of(x) == "c" else x
     endless = eq_p(abs_p(real), number_like(real, math.inf))
     if kind_of(x) == "c":
         endless = and_p(endless, is_finite_p(imag_p(x)))
-    angle = mul_p(x, pi)
-    safe = choose(or_p(at_zero, endless), number_like(x, 1), x)
+    # Near 0 derivatives of the quotient would be what is left of equal numbers.
+    near = lt_p(abs_p(x), number_like(abs_p(x), 0.25))
+    angle = mul_p(choose(near, x, nothing), pi)
+    safe = choose(or_p(near, endless), number_like(x, 1), x)
     # sin(pi x) is that of what is left beyond the nearest whole number n, times (-1)^n: pi x itself would be rounded.
     whole = round_p(real_p(safe) if kind_of(x) == "c" else safe, rounding_method=1)
     half = mul_p(whole, number_like(whole, 0.5))
@@ -128,23 +131,11 @@ def sinc(x: ArrayLike, /) -> Array:
     rest = sub_p(safe, complex_p(whole, number_like(whole, 0)) if kind_of(x) == "c" else whole)
     sine = sin_p(mul_p(rest, pi))
     away = div_p(choose(odd, neg_p(sine), sine), mul_p(safe, pi))
-    return choose(at_zero, _sinc_at_zero(0)(angle), choose(endless, nothing, away))
+    return choose(near, polynomial(mul_p(angle, angle), _SINC_NEAR_ZERO), choose(endless, nothing, away))
 
 
-@cache
-def _sinc_at_zero(order: int) -> Any:
-    """The derivative of sin(x) / x of an order, at x = 0; its own derivative is the next."""
-
-    @custom_jvp
-    def sinc_at_zero(x: Any) -> Any:
-        coefficient = 0.0 if order % 2 else (-1) ** (order // 2) / (order + 1)
-        return broadcast(number_like(x, coefficient), (), aval_of(x).shape)
-
-    @sinc_at_zero.defjvp
-    def slope(primals: Any, tangents: Any) -> Any:
-        return sinc_at_zero(*primals), mul_p(_sinc_at_zero(order + 1)(*primals), tangents[0])
-
-    return sinc_at_zero
+_SINC_NEAR_ZERO = [(-1) ** k / math.factorial(2 * k + 1) for k in range(12, -1, -1)]
+"""sin(u) / u, by powers of u², the highest first."""
 
 
 @elementwise
@@ -168,13 +159,15 @@ def hypot(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     wide = max(dtype, np.dtype(np.float32), key=lambda one: one.itemsize)  # of narrow ones each step would be rounded
     x, y = abs_p(convert(x, wide)), abs_p(convert(y, wide))
     zero, one, infinity = (scalar_like(x, v) for v in (0, 1, math.inf))
-    long = max_p(x, y)
-    short = choose(eq_p(long, x), y, x)
+    endless = or_p(eq_p(x, infinity), eq_p(y, infinity))
+    x, y = choose(endless, one, x), choose(endless, one, y)
+    first = ge_p(x, y)  # (the derivative of a greatest element is shared out where both are equal)
+    long, short = choose(first, x, y), choose(first, y, x)
     nothing = eq_p(long, zero)
     ratio = div_p(short, choose(nothing, one, long))
     length = choose(nothing, long, mul_p(long, sqrt_p(add_p(one, mul_p(ratio, ratio)))))
     # An infinite side makes the other one irrelevant, even where it is NaN.
-    length = choose(or_p(eq_p(x, infinity), eq_p(y, infinity)), infinity, length)
+    length = choose(endless, infinity, length)
     return weak_as(convert(length, dtype), *weak)
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
-from ..ops.elementwise import abs_p, sign_p, sqrt_p
+from ..ops.elementwise import abs_p, exp_p, sign_p, sqrt_p
 from ..ops.families import Elementwise
 from ..ops.linear import mul_p
 from . import tables
-from .approximations import chebyshev, choose, constant_like, epsilon
+from .approximations import chebyshev, choose, constant_like, epsilon, polynomial
 from .primitive import special
 
 
@@ -29,6 +30,12 @@ def bessel_i0e_p(x: Any) -> Any:
     )
 
 
+@special("bessel_i0", lambda t, out, x: mul_p(t, bessel_i1_p(x)), weak=True)
+def bessel_i0_p(x: Any) -> Any:
+    """I₀(x). Its slope is I₁: a product rule would leave that of |x| at 0."""
+    return exp_p(abs_p(x)) * bessel_i0e_p.fun(x)
+
+
 def _slope_of_order_1(t: Any, out: Any, x: Any) -> Any:
     small = abs_p(x) <= epsilon(x)
     safe = choose(small, constant_like(x, 1), x)
@@ -36,3 +43,20 @@ def _slope_of_order_1(t: Any, out: Any, x: Any) -> Any:
 
 
 bessel_i1e_p = Elementwise("bessel_i1e", _slope_of_order_1, accepts="f", hlo="chlo.bessel_i1e")
+
+
+_I1_NEAR = [0.5 / (4**k * math.factorial(k) * math.factorial(k + 1)) for k in range(10, -1, -1)]
+"""I₁(x) / x by powers of x², the highest first."""
+
+
+def _slope_of_unscaled(t: Any, out: Any, x: Any) -> Any:
+    near = abs_p(x) < 1.0
+    safe = choose(near, constant_like(x, 1), x)
+    inside = choose(near, x, 0.0)
+    return mul_p(t, bessel_i0_p(x) - choose(near, polynomial(inside * inside, _I1_NEAR), out / safe))
+
+
+@special("bessel_i1", _slope_of_unscaled, weak=True)
+def bessel_i1_p(x: Any) -> Any:
+    """I₁(x)."""
+    return exp_p(abs_p(x)) * bessel_i1e_p(x)

@@ -135,5 +135,6 @@ def logit_p(x: Any) -> Any:
     if kind(aval_of(x).dtype) == "c":
         return log_p(x / (1.0 - x))
     low = choose(x < 0.5, x, 1.0 - x)  # of which the other is 1 + (1 - 2 low) / low times as much
-    size = choose(low == 0.0, constant_like(low, math.inf), log1p_p((1.0 - 2.0 * low) / low))  # 1 / -0 is minus infinity
+    odds = choose(low == 0.0, constant_like(low, math.inf), (1.0 - 2.0 * low) / low)  # 1 / -0 is minus infinity
+    size = log1p_p(odds)
     return choose(x < 0.5, -size, size)

@@ -8,7 +8,7 @@ from typing import Any
 from ..ops.elementwise import erfc_p, exp_p, log1p_p, log_p, min_p, sqrt_p
 from ..ops.linear import mul_p
 from . import tables
-from .approximations import chebyshev, choose
+from .approximations import by_width, chebyshev, choose, polynomial
 from .error import erfcx_p
 from .primitive import special
 
@@ -16,15 +16,29 @@ from .primitive import special
 _ROOT_HALF = math.sqrt(0.5)
 
 
-def _mills(t: Any, out: Any, x: Any) -> Any:
+_EXCESS = [110410.0, -8162.0, 706.0, -74.0, 10.0, -2.0, 1.0]
+"""-x (x + m(x)) for a ratio m far to the left, by powers of 1 / x², the highest first: m = -x / (1 - 1 / x² + 3 / x⁴ - 15 / x⁶ + …)."""
+
+
+def _slope_of_ratio(t: Any, out: Any, x: Any) -> Any:
+    """m' = -m (x + m), where the sum would be what is left of two large numbers."""
+    far = x < by_width(x, -12.0, -30.0)
+    inverse = 1.0 / choose(far, x, -12.0)
+    excess = choose(far, -inverse * polynomial(inverse * inverse, _EXCESS), x + out)
+    return mul_p(t, -out * excess)
+
+
+@special("normal_ratio", _slope_of_ratio)
+def _ratio_p(x: Any) -> Any:
     """The density over the distribution function."""
     left = x < 0.0
-    falling = choose(left, 1.0, exp_p(-0.5 * x * x) / erfc_p(-x * _ROOT_HALF))
-    rising = 1.0 / erfcx_p(choose(left, -x * _ROOT_HALF, 0.0))
-    return mul_p(t, math.sqrt(2 / math.pi) * choose(left, rising, falling))
+    right = choose(left, 0.0, x)
+    falling = exp_p(-0.5 * right * right) / erfc_p(-right * _ROOT_HALF)
+    rising = 1.0 / erfcx_p.fun(choose(left, -x * _ROOT_HALF, 0.0))
+    return math.sqrt(2 / math.pi) * choose(left, rising, falling)
 
 
-@special("log_ndtr", _mills)
+@special("log_ndtr", lambda t, out, x: mul_p(t, _ratio_p(x)))
 def log_ndtr_p(x: Any) -> Any:
     """The logarithm of the distribution function, by erfcx where that underflows."""
     left = x < -1.0

@@ -484,3 +484,36 @@ def test_sums_of_logarithms_stay_apart() -> None:
     found = jx.jit(lambda x: jnp.sum(special.xlogy(2.0, x)) + jnp.sum(jnp.log(2 * x)))(x)
     want = np.sum(2 * np.log(np.asarray(x, float))) + np.sum(np.log(2 * np.asarray(x, float)))
     assert abs(float(found) - want) < 1e-4 * abs(want)
+
+
+SLOPES: dict[str, Callable[[Any], Any]] = {
+    **{name: getattr(jnp, name) for name in "arcsinh expm1 sinc".split()},
+    **{name: getattr(special, name) for name in "i0 i1 log_ndtr".split()},
+    **{name: getattr(jx.nn, name) for name in "elu selu celu".split()},
+    "hypot": lambda x: jnp.hypot(x, 1.5),
+}
+
+
+@pytest.mark.parametrize("name", SLOPES)
+def test_slopes_in_single_precision_are_those_in_double(name: str) -> None:
+    """Nowhere is a first or second derivative what is left of two equal numbers; it is 0 or finite where they get very small."""
+    sizes = np.concatenate([np.logspace(-8, 1.4, 60), [1.5, 0.25, 0.2499999, 12.0, 30.0, 87.0]])
+    x = np.concatenate([-sizes, sizes]).astype(np.float32)
+    first = jx.vmap(jx.grad(SLOPES[name]))
+    both = jx.jit(lambda x: (first(x), jx.vmap(jx.grad(jx.grad(SLOPES[name])))(x)), compiler_options=QUICK)
+    found = both(x)
+    with jx.enable_x64(True):
+        wanted = both(x.astype(float))
+    for got, want in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(np.asarray(got, float), want, rtol=5e-5, atol=1e-35)
+
+
+def test_slopes_of_large_numbers_and_of_equal_sides() -> None:
+    slope = lambda fun, x: np.asarray(jx.grad(lambda v: fun(v).astype(jnp.float32))(x), float)
+    for dtype, large in ((np.float16, 6e4), (jnp.bfloat16, 1e30), (np.float32, 1e30), (np.float32, -3e37)):
+        np.testing.assert_allclose(slope(jnp.arcsinh, dtype(large)), 1 / abs(float(dtype(large))), rtol=1e-2)
+    assert slope(jnp.arcsinh, np.float32(np.inf)) == 0
+    for x, y in ((3.0, 3.0), (-2.0, 2.0), (2.0, -2.0)):
+        got = jx.grad(jnp.hypot, (0, 1))(x, y)
+        np.testing.assert_allclose(got, np.array([x, y]) / np.hypot(x, y), rtol=1e-6)
+    assert not np.any(jx.grad(jnp.hypot, (0, 1))(0.0, 0.0))

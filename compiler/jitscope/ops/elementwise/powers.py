@@ -33,7 +33,7 @@ class OfBothParts(Elementwise):
 log_p = OfBothParts("log", lambda t, y, x: div_p(t, x), hlo="log")
 log1p_p = OfBothParts("log1p", lambda t, y, x: div_p(t, add_p(x, number_like(x, 1))), hlo="log_plus_one")
 exp_p = Elementwise("exp", lambda t, y, x: mul_p(t, y), hlo="exponential")
-expm1_p = Elementwise("expm1", lambda t, y, x: mul_p(t, add_p(y, number_like(y, 1))), hlo="exponential_minus_one")
+expm1_p = Elementwise("expm1", lambda t, y, x: mul_p(t, exp_p(x)), hlo="exponential_minus_one")
 logistic_p = Elementwise("logistic", lambda t, y, x: mul_p(t, mul_p(y, sub_p(number_like(y, 1), y))))
 
 

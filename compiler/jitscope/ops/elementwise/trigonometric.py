@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import ml_dtypes
+
 from ...core import dtypes
+from ...core.avals import aval_of
 from ..families import Elementwise, scalar_like
 from ..linear import add_p, mul_p, neg_p, sub_p, where
-from .comparison import eq_p, is_finite_p
+from .comparison import eq_p, gt_p, is_finite_p
 from .division import div_p
 from .double import InDouble
+from .extremes import abs_p
 from .numbers import number_like, times
 from .parts import complex_p, imag_p, real_p
 from .powers import expm1_p, one_minus_square_p, rsqrt_p
@@ -61,9 +65,7 @@ cosh_p = Circular(
     "cosh", lambda t, y, x: mul_p(t, sinh_p(x)), "chlo.cosh", "imag", lambda s, c, sh, ch: (mul_p(ch, c), s(sh))
 )
 tanh_p = Elementwise("tanh", lambda t, y, x: mul_p(t, one_minus_square_p(y)))
-asinh_p = Elementwise(
-    "asinh", lambda t, y, x: mul_p(t, rsqrt_p(add_p(mul_p(x, x), number_like(x, 1)))), hlo="chlo.asinh"
-)
+asinh_p = Elementwise("asinh", lambda t, y, x: mul_p(t, _asinh_slope(x)), hlo="chlo.asinh")
 acosh_p = Elementwise("acosh", lambda t, y, x: mul_p(t, _acosh_slope(x)), hlo="chlo.acosh")
 atanh_p = Elementwise("atanh", lambda t, y, x: div_p(t, one_minus_square_p(x)), hlo="chlo.atanh")
 atan2_p = InDouble(
@@ -71,6 +73,16 @@ atan2_p = InDouble(
     lambda t, z, x, y: mul_p(t, div_p(y, _square_sum(x, y))),
     lambda t, z, x, y: neg_p(mul_p(t, div_p(x, _square_sum(x, y)))),
 )
+
+
+def _asinh_slope(x):
+    one = number_like(x, 1)
+    if dtypes.is_complex(aval_of(x).dtype):
+        return rsqrt_p(add_p(mul_p(x, x), one))
+    # Squares of large numbers would be infinite, and one makes no difference beside them.
+    large = gt_p(abs_p(x), number_like(x, 2.0 ** (ml_dtypes.finfo(aval_of(x).dtype).maxexp // 2 - 2)))
+    near = where(large, number_like(x, 0), x)
+    return where(large, abs_p(div_p(one, where(large, x, one))), rsqrt_p(add_p(mul_p(near, near), one)))
 
 
 def _acosh_slope(x):

@@ -9,8 +9,7 @@ from ...control.custom_jvp import custom_jvp
 from ...core.annotations import Array, ArrayLike
 from ...eager.functions import eager_jit
 from ...numpy.operands import integer, lenient, operand
-from ...ops.elementwise import abs_p, exp_p
-from ...special.bessel import bessel_i0e_p, bessel_i1e_p
+from ...special.bessel import bessel_i0_p, bessel_i0e_p, bessel_i1_p, bessel_i1e_p
 from ._operands import real_operands
 
 
@@ -28,7 +27,7 @@ def i0(x: ArrayLike) -> Array:
     """The modified Bessel function of the first kind and order 0, element by element [...]. Raises ValueError for
     complex numbers."""
     (x,) = real_operands("i0", x)
-    return exp_p(abs_p(x)) * bessel_i0e_p(x)
+    return bessel_i0_p(x)
 
 
 @eager_jit(nested=True)
@@ -42,7 +41,7 @@ def i1(x: ArrayLike) -> Array:
     """The modified Bessel function of the first kind and order 1, element by element [...]. Raises ValueError for
     complex numbers."""
     (x,) = real_operands("i1", x)
-    return exp_p(abs_p(x)) * bessel_i1e_p(x)
+    return bessel_i1_p(x)
 
 
 @lenient
