@@ -163,9 +163,9 @@ def hypot(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     x, y = choose(endless, one, x), choose(endless, one, y)
     first = ge_p(x, y)  # (the derivative of a greatest element is shared out where both are equal)
     long, short = choose(first, x, y), choose(first, y, x)
-    nothing = eq_p(long, zero)
+    nothing = and_p(eq_p(long, zero), eq_p(short, zero))  # neither is NaN then
     ratio = div_p(short, choose(nothing, one, long))
-    length = choose(nothing, long, mul_p(long, sqrt_p(add_p(one, mul_p(ratio, ratio)))))
+    length = choose(nothing, zero, mul_p(long, sqrt_p(add_p(one, mul_p(ratio, ratio)))))
     # An infinite side makes the other one irrelevant, even where it is NaN.
     length = choose(endless, infinity, length)
     return weak_as(convert(length, dtype), *weak)
