@@ -204,7 +204,7 @@ def test_a_program_that_calls_python_is_compiled_again_but_not_run(watcher):
     for instrument in (seen.passes, seen.machine, seen.memory):
         validate(instrument.document)
     assert not called
-    with pytest.raises(jitscope.observe.Unavailable, match="is jax's"):
+    with pytest.raises(jitscope.observe.Unavailable, match="was traced by jax"):
         _ = seen.transformations
 
 

@@ -111,7 +111,7 @@ def _compilation_rule(compilation: Any, path: str) -> Iterator[str]:
     for name, document in compilation.get("instruments", {}).items():
         if document["kind"] != name:
             yield f"{path}.instruments[{name!r}]: the name of an instrument is the kind of its document, {document['kind']!r}"
-    ids = {node["id"] for node in compilation["graph"]["nodes"]}
+    ids = {name for node in compilation["graph"]["nodes"] for name in (node["id"], *node["paths"])}
     marks = compilation["source"]["marks"] if compilation["source"] else []
     for index, mark in enumerate(marks):
         for node in mark["nodes"]:
