@@ -61,7 +61,9 @@ export class Links implements Lines {
   private jaxprNodes: Map<string, GraphNode> | null = null;
 
   private jaxprNode(id: string): GraphNode | undefined {
-    this.jaxprNodes ??= new Map(this.jaxpr?.nodes.flatMap((node) => [node.id, ...node.paths].map((path) => [path, node])));
+    this.jaxprNodes ??= new Map(
+      this.jaxpr?.nodes.flatMap((node) => [node.id, ...node.paths].map((path) => [path, node])),
+    );
     return this.jaxprNodes.get(id);
   }
 
@@ -280,7 +282,11 @@ export class Links implements Lines {
   }
 
   fromPath(path: string): Selected {
-    return this.complete([path], this.linesOfPaths([path], []), this.jaxpr ? { level: "jaxpr", id: this.jaxprNode(path)?.id ?? path } : null);
+    return this.complete(
+      [path],
+      this.linesOfPaths([path], []),
+      this.jaxpr ? { level: "jaxpr", id: this.jaxprNode(path)?.id ?? path } : null,
+    );
   }
 
   fromPaths(paths: string[]): Selected {
