@@ -22,7 +22,7 @@ from ..ops.elementwise import (
 )
 from ..ops.linear import mul_p
 from . import tables
-from .approximations import by_width, chebyshev, choose, is_nan, polynomial
+from .approximations import by_width, chebyshev, choose, is_nan, largest, polynomial
 from .primitive import DERIVED, special
 
 
@@ -38,8 +38,10 @@ def erfcx_p(x: Any) -> Any:
     size = abs_p(x)
     shrunk = choose(size < math.inf, 1.0 - 5.5 / (size + 2.75), 1.0)
     right = chebyshev(shrunk, -1, 1, tables.ERFCX) / (1.0 + 2.0 * size)
-    left = choose(x < -30.0, -30.0, x < 0.0, x, 0.0)  # beyond -30 infinite in any case
-    return choose(x < 0.0, 2.0 * exp_of_square(left) - right, right)
+    beyond = x < -math.sqrt(math.log(largest(x) / 2))
+    left = choose(beyond, -1.0, x < 0.0, x, 0.0)
+    infinite = -math.inf * choose(beyond, x, -1.0)
+    return choose(beyond, infinite, x < 0.0, 2.0 * exp_of_square(left) - right, right)
 
 
 @special("dawson", DERIVED)

@@ -17,6 +17,7 @@ from scipy import special as oracle
 import jitscope as jx
 from jitscope import lax, numpy as jnp
 from jitscope.scipy import special
+from jitscope.scipy.stats import expon
 from jitscope.special.error import erfcx_p
 from tests.compiler import matrix
 from tests.compiling import once
@@ -491,6 +492,7 @@ SLOPES: dict[str, Callable[[Any], Any]] = {
     **{name: getattr(special, name) for name in "i0 i1 log_ndtr".split()},
     **{name: getattr(jx.nn, name) for name in "elu selu celu".split()},
     "hypot": lambda x: jnp.hypot(x, 1.5),
+    "the exponential distribution": expon.logcdf,
 }
 
 
@@ -513,6 +515,7 @@ def test_slopes_of_large_numbers_and_of_equal_sides() -> None:
     for dtype, large in ((np.float16, 6e4), (jnp.bfloat16, 1e30), (np.float32, 1e30), (np.float32, -3e37)):
         np.testing.assert_allclose(slope(jnp.arcsinh, dtype(large)), 1 / abs(float(dtype(large))), rtol=1e-2)
     assert slope(jnp.arcsinh, np.float32(np.inf)) == 0
+    assert slope(special.erfcx, np.float32(-40)) == -np.inf
     for x, y in ((3.0, 3.0), (-2.0, 2.0), (2.0, -2.0)):
         got = jx.grad(jnp.hypot, (0, 1))(x, y)
         np.testing.assert_allclose(got, np.array([x, y]) / np.hypot(x, y), rtol=1e-6)

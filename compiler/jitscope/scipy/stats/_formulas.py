@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 from collections.abc import Callable
 from typing import Any, ParamSpec
 
@@ -85,6 +86,13 @@ def _described(name: str, operand: str, refusal: str) -> str:
     return f"{_KINDS[name].format(f'`{operand}`')} {_REST}" + (
         f" Raises {refusal} for complex numbers." if refusal else ""
     )
+
+
+def log_of_rest(y: Any) -> Any:
+    """log(1 - exp(y)) of y up to 0, also where the exponential is near 1 (and no branch has the other's infinite slopes)."""
+    near = y > -math.log(2.0)
+    close, far = jnp.where(near, y, -1.0), jnp.where(near, -1.0, y)
+    return jnp.where(near, jnp.log(-jnp.expm1(close)), jnp.log1p(-jnp.exp(far)))
 
 
 def derived(name: str, inner: Callable[P, Array], change: Callable[[Any], Any]) -> Callable[P, Array]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from ... import numpy as jnp
 from ...core.annotations import Array, ArrayLike
-from ._formulas import derived, formula, log, not_a_probability, shifted, standard
+from ._formulas import derived, formula, log, log_of_rest, not_a_probability, shifted, standard
 
 
 @formula(weak=True)
@@ -28,7 +28,7 @@ def logsf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
 
 
 sf = derived("sf", logsf, jnp.exp)
-logcdf = derived("logcdf", logsf, lambda y: jnp.log1p(-jnp.exp(y)))
+logcdf = derived("logcdf", logsf, log_of_rest)
 
 
 @formula(complex=True, weak=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from ... import numpy as jnp
 from ...core.annotations import Array, ArrayLike
-from ._formulas import derived, formula, log, not_a_probability, over, shifted, standard
+from ._formulas import derived, formula, log, log_of_rest, not_a_probability, over, shifted, standard
 
 
 @formula()
@@ -20,12 +20,12 @@ pdf = derived("pdf", logpdf, jnp.exp)
 
 @formula()
 def cdf(x: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
-    return jnp.where(x < loc + scale, 0, 1 - standard(x, loc, scale) ** -b)
+    return jnp.where(x < loc + scale, 0, -jnp.expm1(-b * jnp.log(jnp.maximum(standard(x, loc, scale), 1))))
 
 
 @formula(weak=True)
 def logcdf(x: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
-    return jnp.where(x < loc + scale, -jnp.inf, jnp.log1p(-(standard(x, loc, scale) ** -b)))
+    return jnp.where(x < loc + scale, -jnp.inf, log_of_rest(-b * jnp.log(jnp.maximum(standard(x, loc, scale), 1))))
 
 
 @formula()
