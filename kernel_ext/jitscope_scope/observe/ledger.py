@@ -80,6 +80,7 @@ class Row:
     disk: Answer | None = None
     tuned: str = ""
     against: Row | None = None
+    calls_before: int = 0  # of the program that it is held against, when it was traced
     number: int = 0
     equations: int = 0
     error: tuple[str, str] | None = None
@@ -420,7 +421,8 @@ class Ledger:
         if nearest is None or self._looking.get():
             return
         against: Row = nearest[0]
-        row.against, row.differences = against, nearest[1] or _forgotten(against, row)
+        row.against, row.calls_before = against, against.calls
+        row.differences = nearest[1] or _forgotten(against, row)
         if row.cause in ("function", "closure") and (said := _redefined(against, row)):
             row.differences = [Difference("redefined", "function", *said), *row.differences[1:]]
 

@@ -313,7 +313,7 @@ def test_what_says_nothing_of_itself_is_called_by_its_type() -> None:
     silent = Silent()
     compiled = jx.jit(silent, static_argnums=1)
     assert repr(compiled) == "<jit of Silent>" and compiled(3.0, 2) == 6
-    with pytest.raises(ValueError, match="static argument n of Silent is a list"):
+    with pytest.raises(ValueError, match="static argument n of Silent is of type list"):
         compiled(3.0, [2])
     assert jx.make_jaxpr(silent).__qualname__ == jx.make_jaxpr(silent).__name__ == "make_jaxpr(Silent)"
     assert jx.make_jaxpr(Silent.__call__).__qualname__.endswith("Silent.__call__)")

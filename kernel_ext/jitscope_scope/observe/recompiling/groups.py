@@ -106,13 +106,13 @@ _KINDS = frozenset(("shape", "tree structure", "sharding", "device"))
 
 
 def occasional(row: Row) -> bool:
-    """Whether a row is the second kind of arguments of a function, and from another line than the first: two programs
+    """Whether a row is the second kind of arguments of a function, after one call with the first, from another line: two programs
     are right, whether the function object is one or not. On another mesh each kind is. A flag has a program for True and one for False."""
     base = row.against
     if row.number in (0, 2) and row.differences and all(map(_of_a_flag, row.differences)):  # 0: its program was known
         return True
     parts = {one.part for one in row.differences} - {"function", "closure"}
-    if not parts or not parts <= _KINDS or base is None:
+    if not parts or not parts <= _KINDS or base is None or row.calls_before > 1:
         return False
     if row.number > 2 and not any(one.part == "sharding" and _meshes(one) for one in row.differences):
         return False
