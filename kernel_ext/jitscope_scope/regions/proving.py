@@ -41,7 +41,7 @@ DEEPEST = 6
 """Containers in containers are looked into so deep."""
 GROWN = 0.1
 """They do, if this share of the difference comes of that."""
-TIES, LOOKED = 9, 0.5
+TIES, LOOKED = 9, 2.0
 """How many sets of inputs are looked through for comparisons that rounding decides, and after how many seconds no more."""
 SETS = 3
 """How many perturbed sets of inputs are tried beside the recorded one."""
