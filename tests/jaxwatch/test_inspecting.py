@@ -229,7 +229,7 @@ def test_of_a_wrapped_call_the_executable_is_a_part(watcher, monkeypatch, case):
         (
             "is the executable, the rest is Python and the way to it.",
             "nearly all of that is the executable.",
-            "(median of calls on copies of the arguments).",
+            "the machine was not equally free for both.",
         )
     )
     after = [leaf for leaf in jax.tree_util.tree_leaves(args) if not callable(leaf)]
