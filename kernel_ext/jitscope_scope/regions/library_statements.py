@@ -16,7 +16,7 @@ from .answers import CannotCompile
 from .effects import Effects
 from .functions import Definitions, Functions
 from .homes import Home, holds_arrays, is_array, is_number, shares
-from .loops import Loop, indent
+from .loops import Loop, indent, tuple_of
 from .parts import COMPILED, OURS, EditText, allowed_in, free_name, imports_of
 from .statements import Statements, whole
 from .views import view_again
@@ -79,14 +79,18 @@ def unchanged(
     ends = [*outs, *out_places, *(f"items_of_{n}" for n in lists)]
     ends += [*(f"items_of_grown_{k}" for k in range(len(grown))), *rows]
     lifted = [*(visit.values[n] for n in early), *(p.value for p in [*changed, *read])]
-    taken = _tuple(
+    taken = tuple_of(
         [f"{theirs}.lifted({n})" if home.numpy and not holds_arrays(v) else n for n, v in zip(names, lifted)]
     )
-    opened = [f"{_tuple([*early, *places])} = {taken}"] if names else []
-    inner = [f"def {name}({', '.join(names)}):", *indent([*opened, *lines, f"return {_tuple(ends)}"])]
+    opened = [f"{tuple_of([*early, *places])} = {taken}"] if names else []
+    inner = [f"def {name}({', '.join(names)}):", *indent([*opened, *lines, f"return {tuple_of(ends)}"])]
     given, kept, results = f"{name}_given", f"{name}_kept", f"{name}_results"
-    owners = _tuple([_owned(p) for p in [*places, *made, *grown]])
-    call = [*inner, f"{given} = {_tuple([*early, *places])}", f"{results} = {name}_compiled({name}, {given}, {owners})"]
+    owners = tuple_of([_owned(p) for p in [*places, *made, *grown]])
+    call = [
+        *inner,
+        f"{given} = {tuple_of([*early, *places])}",
+        f"{results} = {name}_compiled({name}, {given}, {owners})",
+    ]
     ending = Aftermath(body, visit, home, outs, out_places, made)
     binds = [
         "" if end in ending.views else ending.bound(end, f"{results}[{k}]")
@@ -99,7 +103,7 @@ def unchanged(
         part = f"{results}[{len(ends) - len(rows) + 2 * k}][:{results}[{len(ends) - len(rows) + 2 * k + 1}]]"
         binds.append(growing.afterwards(n, part, visit.after[n], None, home))
     if back := [*places, *grown]:
-        call = [f"{kept} = {_tuple(back)}", "try:", *indent(call), "finally:", f"    {_tuple(back)} = {kept}"]
+        call = [f"{kept} = {tuple_of(back)}", "try:", *indent(call), "finally:", f"    {tuple_of(back)} = {kept}"]
     passing = [given, results, name, *([kept] if back else [])]
     again = dict.fromkeys(text for n, text in heads.items() if n in live)
     binds = [line for b in binds for line in b.splitlines()]
@@ -357,10 +361,6 @@ def _is_registered(value: object, home: Home) -> bool:
     return all(map(is_number, sys.modules[home.library].tree.leaves(value)))
 
 
-def _tuple(parts: list[str]) -> str:
-    return f"({', '.join(parts)},)" if parts else "()"
-
-
 class StatementsAsTheyStand(Statements):
     """Writes statements as they stand; loops, branches on values, and lists that grow, as the compiler needs them."""
 
@@ -566,13 +566,9 @@ class LoopOfPlaces(Loop):
         return [*self.before, *self.places]
 
     def _started(self, one_step: str) -> list[str]:
-        given = self._given()
+        given = tuple_of(self._given())
         if not self.places:
-            return [f"{self.carry} = {self._first(given, one_step)}"]
-        start, names = self.w.fresh("start"), ", ".join(given) + ","
+            return [self._carried(given, one_step)]
+        start = self.w.fresh("start")
         # Tracing a turn leaves its own values in the places.
-        return [
-            f"{start} = ({names})",
-            f"{self.carry} = {self._first(given, one_step).replace(f'({names})', start)}",
-            f"({names}) = {start}",
-        ]
+        return [f"{start} = {given}", self._carried(start, one_step), f"{given} = {start}"]

@@ -198,13 +198,14 @@ class Loop:
 
     def _started(self, one_step: str) -> list[str]:
         """The carried values before the first turn, in the shapes and types of those after it."""
-        return [f"{self.carry} = {self._first(self.before, one_step)}"]
+        return [self._carried(tuple_of(self.before), one_step)]
 
-    def _first(self, given: list[str], one_step: str) -> str:
-        if not given and not self.after:
-            return "()"
-        start = ", ".join(given) + "," if given else ""
-        return f"{self.w.ours}.first_carry({self.w.home.library}, lambda c: {one_step}, ({start}))"
+    def _carried(self, start: str, one_step: str) -> str:
+        """Binds the carried values, which begin with those of the tuple `start`."""
+        if start == "()" and not self.after:
+            return f"{self.carry} = ()"
+        first = f"{self.w.ours}.first_carry({self.w.home.library}, lambda c: {one_step}, {start})"
+        return f"{self.carry} = {first}"
 
     def _target(self, last: bool = False) -> str:
         out = self._names()
@@ -284,3 +285,8 @@ def _always_leaves(body: naming.Statements) -> bool:
 def indent(lines: list[str]) -> list[str]:
     """The lines one level further in."""
     return ["    " + line for line in lines]
+
+
+def tuple_of(parts: list[str]) -> str:
+    """The text of a tuple of these."""
+    return f"({', '.join(parts)},)" if parts else "()"

@@ -33,7 +33,7 @@ from .homes import Home, is_number, shares
 from .list_elements import bounded, in_elements
 from .loops import indent
 from .parts import COMPILED, OURS, EditText, allowed_in, free_name, imports_of, numpy_in
-from .results import call_of
+from .results import Results
 from .returns import at_the_end
 from .statements import Statements
 from .watching import Visit
@@ -282,9 +282,8 @@ class _FunctionText:
         given |= {n: f"{n}={text}" if n in self.fixed else text for n, text in kept.items()}
         passed = ", ".join(given.get(n, n) for n in self._parameters())
         lists = {n: self.columns.get(n) for n in self.appended}
-        call = call_of(
+        results = Results(
             name,
-            passed,
             self.outs,
             lists,
             region.visit,
@@ -294,7 +293,7 @@ class _FunctionText:
             region.numbers,
             region.lists,
         )
-        return [*call, *region.again]
+        return [*results.call(passed), *region.again]
 
 
 def _has_size(value: object, fixed: bool) -> bool:
