@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from ..control.custom_jvp import custom_jvp
@@ -32,7 +34,6 @@ from ..ops.elementwise import (
     exp_p,
     expm1_p,
     floor_p,
-    ge_p,
     imag_p,
     is_finite_p,
     log1p_p,
@@ -115,27 +116,51 @@ def sinc(x: ArrayLike, /) -> Array:
     """sin(pi x) / (pi x), element by element [...], and 1 at 0; its derivatives are right there, too. At other whole numbers it
     is exactly 0, and at infinities."""
     x = operand("sinc", x, inexact=True)
+    return _complex_sinc(x) if kind_of(x) == "c" else _real_sinc(x)
+
+
+def _real_sinc(x: Any) -> Any:
+    """With n the nearest whole number and r = x - n, sin(pi x) is sin(pi r) times (-1)^n, and sin(pi r) = pi r S((pi r)²)."""
+    one, nothing = number_like(x, 1), number_like(x, 0)
+    endless = eq_p(abs_p(x), number_like(x, math.inf))
+    safe = choose(endless, one, x)
+    whole = round_p(safe, rounding_method=1)
+    rest = sub_p(safe, whole)  # pi x itself would be rounded
+    angle = mul_p(rest, constant_like(x, math.pi))
+    quotient = polynomial(mul_p(angle, angle), _sinc_series(aval_of(x).dtype))
+    near = eq_p(whole, nothing)
+    away = div_p(mul_p(rest, quotient), choose(near, one, safe))
+    away = choose(_is_odd(whole), neg_p(away), away)
+    return choose(near, quotient, choose(endless, nothing, away))
+
+
+def _complex_sinc(x: Any) -> Any:
     pi, nothing = constant_like(x, math.pi), number_like(x, 0)
-    real = real_p(x) if kind_of(x) == "c" else x
-    endless = eq_p(abs_p(real), number_like(real, math.inf))
-    if kind_of(x) == "c":
-        endless = and_p(endless, is_finite_p(imag_p(x)))
+    real = real_p(x)
+    endless = and_p(eq_p(abs_p(real), number_like(real, math.inf)), is_finite_p(imag_p(x)))
     # Near 0 derivatives of the quotient would be what is left of equal numbers.
-    near = lt_p(abs_p(x), number_like(abs_p(x), 0.25))
+    near = lt_p(abs_p(x), number_like(real, 0.25))
     angle = mul_p(choose(near, x, nothing), pi)
     safe = choose(or_p(near, endless), number_like(x, 1), x)
-    # sin(pi x) is that of what is left beyond the nearest whole number n, times (-1)^n: pi x itself would be rounded.
-    whole = round_p(real_p(safe) if kind_of(x) == "c" else safe, rounding_method=1)
+    whole = round_p(real_p(safe), rounding_method=1)
+    sine = sin_p(mul_p(sub_p(safe, complex_p(whole, number_like(whole, 0))), pi))
+    away = div_p(choose(_is_odd(whole), neg_p(sine), sine), mul_p(safe, pi))
+    series = polynomial(mul_p(angle, angle), _sinc_series(aval_of(x).dtype))
+    return choose(near, series, choose(endless, nothing, away))
+
+
+def _is_odd(whole: Any) -> Any:
     half = mul_p(whole, number_like(whole, 0.5))
-    odd = ne_p(half, floor_p(half))
-    rest = sub_p(safe, complex_p(whole, number_like(whole, 0)) if kind_of(x) == "c" else whole)
-    sine = sin_p(mul_p(rest, pi))
-    away = div_p(choose(odd, neg_p(sine), sine), mul_p(safe, pi))
-    return choose(near, polynomial(mul_p(angle, angle), _SINC_NEAR_ZERO), choose(endless, nothing, away))
+    return ne_p(half, floor_p(half))
 
 
-_SINC_NEAR_ZERO = [(-1) ** k / math.factorial(2 * k + 1) for k in range(12, -1, -1)]
-"""sin(u) / u, by powers of u², the highest first."""
+@cache
+def _sinc_series(dtype: np.dtype) -> list[float]:
+    """sin(u) / u of u up to pi / 2, by powers of u², the highest first: as many as four derivatives in that dtype can tell."""
+    least = float(ml_dtypes.finfo(dtype).eps) * 1e-3
+    terms = [(-1) ** k / math.factorial(2 * k + 1) for k in range(16)]
+    told = [c for k, c in enumerate(terms) if abs(c) * (math.pi / 2) ** (2 * k) > least]
+    return told[::-1]
 
 
 @elementwise
@@ -157,18 +182,47 @@ def hypot(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     not_complex("hypot", x, ValueError)
     dtype, weak = aval_of(x).dtype, (x, y)
     wide = max(dtype, np.dtype(np.float32), key=lambda one: one.itemsize)  # of narrow ones each step would be rounded
-    x, y = abs_p(convert(x, wide)), abs_p(convert(y, wide))
+    return weak_as(convert(_length(convert(x, wide), convert(y, wide)), dtype), *weak)
+
+
+@custom_jvp
+def _length(x: Any, y: Any) -> Any:
+    x, y = abs_p(x), abs_p(y)
     zero, one, infinity = (scalar_like(x, v) for v in (0, 1, math.inf))
-    endless = or_p(eq_p(x, infinity), eq_p(y, infinity))
-    x, y = choose(endless, one, x), choose(endless, one, y)
-    first = ge_p(x, y)  # (the derivative of a greatest element is shared out where both are equal)
-    long, short = choose(first, x, y), choose(first, y, x)
-    nothing = and_p(eq_p(long, zero), eq_p(short, zero))  # neither is NaN then
+    long = max_p(x, y)
+    short = choose(eq_p(long, x), y, x)
+    nothing = eq_p(long, zero)
     ratio = div_p(short, choose(nothing, one, long))
-    length = choose(nothing, zero, mul_p(long, sqrt_p(add_p(one, mul_p(ratio, ratio)))))
+    length = choose(nothing, long, mul_p(long, sqrt_p(add_p(one, mul_p(ratio, ratio)))))
     # An infinite side makes the other one irrelevant, even where it is NaN.
-    length = choose(endless, infinity, length)
-    return weak_as(convert(length, dtype), *weak)
+    return choose(or_p(eq_p(x, infinity), eq_p(y, infinity)), infinity, length)
+
+
+@_length.defjvp
+def _slope_of_length(primals: Any, tangents: Any) -> Any:
+    """The sides' shares. (The slope of the greater side would be shared out where both are equal.)"""
+    (x, y), (by_x, by_y) = primals, tangents
+    return _length(x, y), add_p(mul_p(by_x, _share(x, y)), mul_p(by_y, _share(y, x)))
+
+
+@custom_jvp
+def _share(side: Any, other: Any) -> Any:
+    """A side over the length; 0 where both sides are."""
+    return div_p(side, _divisor(side, other))
+
+
+@_share.defjvp
+def _slope_of_share(primals: Any, tangents: Any) -> Any:
+    """With c and s the shares of x and y, c' = s (s x' - c y') over the length: 1 - c² would be what is left of equal numbers."""
+    (x, y), (by_x, by_y) = primals, tangents
+    c, s = _share(x, y), _share(y, x)
+    turned = mul_p(s, sub_p(mul_p(s, by_x), mul_p(c, by_y)))
+    return c, div_p(turned, _divisor(x, y))
+
+
+def _divisor(x: Any, y: Any) -> Any:
+    length = _length(x, y)
+    return choose(eq_p(length, scalar_like(length, 0)), scalar_like(length, 1), length)
 
 
 @elementwise
