@@ -24,10 +24,14 @@ for (const name of ["jupyterapp", "jupyterlab", "_JUPYTERLAB", "Jupyter", "requi
   Object.defineProperty(globalThis, name, { configurable: true, get() { touched.push(name); } });
 </script>"""
 
-MOUNT = """([text, packed, parts]) => {
-  const host = parts && { fetch: async (at) => { (window.asked ??= []).push(at); return parts[at]; } };
-  jitscopeView.mount(window.here, packed ? text : JSON.parse(text), host || {});
-}"""
+# What is drawn once its width is known is drawn after a page's first frame, before its second one.
+FRAMES = "await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));"
+
+MOUNT = f"""async ([text, packed, parts]) => {{
+  const host = parts && {{ fetch: async (at) => {{ (window.asked ??= []).push(at); return parts[at]; }} }};
+  jitscopeView.mount(window.here, packed ? text : JSON.parse(text), host || {{}});
+  {FRAMES}
+}}"""
 
 RENDER = """async ([code, state]) => {
   const handlers = [];
