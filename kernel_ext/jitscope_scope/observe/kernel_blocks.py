@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 
-from ..annotations import GraphDocument, Kernel, ProgramBlock
+from ..annotations import GraphDocument, GraphNode, Kernel, ProgramBlock
 from .groups.kernels import Origins, block_label
 from .groups.names import without_number
 
@@ -15,15 +15,18 @@ _CALLS = 3
 
 
 class Blocks:
-    """The groups and scopes of a jaxpr's graph, those of equal blocks together: `attention` of all of `block × 12` is one."""
+    """The groups and scopes of a jaxpr's graph, those of equal blocks together: `attention` of all of `block × 12` is one. So are the calls
+    of one function from one place, which need not be equal, and what one line wrote."""
 
     def __init__(self, graph: GraphDocument, origins: Origins | None = None):
         self.documents: list[ProgramBlock] = []
         self._origins = origins or Origins(graph)
         self._places: dict[str, int | None] = {}
         self._scopes: dict[str, str] = {}
-        children: Counter[str | None] = Counter()
-        known: dict[object, int] = {}
+        children: Counter[Hashable] = Counter()
+        known: dict[Hashable, int] = {}
+        counts: dict[int, dict[str | None, int]] = {}
+        nodes = {node["id"]: node for node in graph["nodes"]}
         for node in graph["nodes"]:
             if node["kind"] not in ("group", "scope") or node.get("what") == "tree":
                 continue
@@ -34,13 +37,25 @@ class Blocks:
                 self._places[node["id"]] = outer
                 continue
             label = block_label(node)
-            key = outer, children[scope], node.get("what"), without_number(label)
-            children[scope] += 1
-            if key not in known:
-                known[key] = len(self.documents)
+            kind = node.get("what"), without_number(label)
+            together = "calls" in node or node.get("what") == "line"
+            if together:
+                kind = *kind, *((place["file"], place["line"], place["column"]) for place in node["positions"])
+            children[scope, kind] += 1
+            if not together:
+                kind = *kind, children[scope, kind]
+            if (outer, kind) not in known:
+                known[outer, kind] = len(self.documents)
                 self.documents.append({"label": label, "outer": outer, "positions": node["positions"][:_CALLS]})
-            self._places[node["id"]] = known[key]
-            self._name(known[key], label)
+            place = self._places[node["id"]] = known[outer, kind]
+            self._name(place, label)
+            if "calls" in node:
+                beside = children[scope, kind]
+                counts.setdefault(place, {})[scope] = beside if _calls(node, nodes) == beside else 0
+        for place, found in counts.items():
+            times = set(found.values())
+            if len(times) == 1 and all(times):
+                self.documents[place]["label"] += f" × {times.pop():,}"
 
     def _name(self, place: int, label: str) -> None:
         """flax's `Dense_0` and `Dense_1` in two of equal blocks are one `Dense`."""
@@ -66,3 +81,14 @@ class Blocks:
         outermost = min(paths, key=len, default="")
         inside = all(path == outermost or path.startswith(f"{outermost}/") for path in paths)
         return self._scopes.get(outermost) if inside else None
+
+
+def _calls(node: GraphNode, nodes: Mapping[str, GraphNode]) -> int:
+    """How many calls from one place in what holds them a group is one of; 0: not known."""
+    scope = node["scope"]
+    while scope is not None:
+        around = nodes[scope]
+        if around.get("what") == "instance" or around.get("calls") == 0:
+            return 0
+        scope = around["scope"]
+    return node.get("calls", 0)

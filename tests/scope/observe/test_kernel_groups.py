@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -68,6 +69,36 @@ def test_what_repeats_is_one_block(document: Any) -> None:
     assert all(paths[name] and lines[name] == {"_block"} for name in block.ref.kernels)
     alone = {name for name in lines if lines[name] == {"_block"}}
     assert len(block.ref.kernels) == sum(map(len, (row.ref.kernels for row in block.rows))) <= len(alone)
+
+
+def _widths(x: Any, weights: Any) -> Any:
+    for w in weights:
+        x = jnp.sort(x @ w, axis=0)
+        x = _block(x, w.T @ w)
+    return x
+
+
+def _loop_in_it(x: Any, w: Any) -> Any:
+    for _ in range(2):
+        x = jnp.cumsum(jnp.sin(x), axis=0) / (x @ w)
+    return x
+
+
+def _looped(x: Any, weights: Any) -> Any:
+    for w in weights:
+        x = jnp.sort(x @ w, axis=0)
+        x = _loop_in_it(x, w.T @ w)
+    return x
+
+
+@pytest.mark.parametrize(("program", "label"), [(_widths, "_block × 4"), (_looped, "_loop_in_it")])
+def test_calls_from_one_place_are_one_block(program: Any, label: str) -> None:
+    """They are not equal, and other things stand between them; in a loop a second call is not told from the first one's next turn."""
+    widths = [8, 6, 5, 4, 3]
+    row = row_of(program, jnp.ones((8, 8)), [jnp.ones(shape) for shape in itertools.pairwise(widths)])
+    ways = _ways(observe.compilation_document(row)["fusion"])
+    (block,) = [row for row in ways["by block"] if words(row.cells[0]).startswith(label.split()[0])]
+    assert words(block.cells[0]) == label and len(block.ref.kernels) >= 4
 
 
 def test_shares_of_groups_are_those_of_their_kernels(document: Any) -> None:

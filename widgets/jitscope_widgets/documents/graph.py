@@ -68,6 +68,9 @@ class GraphNode(NodeOrigin):
     """What a group is."""
     count: NotRequired[int]
     """How much a group holds."""
+    calls: NotRequired[int]
+    """Of kind *function*, where several groups are calls from one place: how many calls these are; 0: a group may go on with the call of
+    the one before it."""
     label: str
     """A short name: the primitive, the opcode, the argument's path."""
     scope: str | None

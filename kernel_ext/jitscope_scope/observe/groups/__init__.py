@@ -91,6 +91,8 @@ class _Writer:
         group = group_node(
             ident, block.what, block.label, scope, block.count or 0, positions=positions, params=block.params
         )
+        if block.times is not None:
+            group["calls"] = block.times
         self.out.append(group)
         inside = self._items(block.items, ident)
         if block.count is None:

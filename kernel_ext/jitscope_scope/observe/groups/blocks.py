@@ -13,7 +13,8 @@ from ..stacks import Frame
 @dataclass(slots=True, eq=False)
 class Block:
     """A group before it has an id. `items` are numbers of nodes and blocks, in order; `calls` is where its function is
-    called; `count` of None is the number of equations in it; it holds `several` calls or one."""
+    called; `count` of None is the number of equations in it; it holds `several` calls or one. `times`: so many calls from that place are
+    beside each other, 0 where that is not known, None where it is the only one."""
 
     what: GroupKind
     label: str
@@ -22,6 +23,7 @@ class Block:
     count: int | None = None
     params: dict[str, str] = field(default_factory=dict)
     several: bool = False
+    times: int | None = None
 
 
 Item = int | Block

@@ -63,7 +63,28 @@ class _Runs:
                 inside = self.between(at, call_end, depth + 1, named)
                 items.append(Block("function", self.label(at, depth), inside, [self.places[at].stack[depth]]))
                 at = call_end
-        return self.calls(_together(items), depth, named)
+        items = _together(items)
+        self.count(items, depth)
+        return self.calls(items, depth, named)
+
+    def count(self, items: Sequence[Item], depth: int) -> None:
+        """How many calls from one place are among items: where something stands between them, a group may go on with the call before."""
+        sites = [(_site(item), item) for item in items if isinstance(item, Block) and not item.several]
+        beside: dict[tuple[str, Frame], list[Block]] = {}
+        for site, block in sites:
+            if site is not None:
+                beside.setdefault(site, []).append(block)
+        for own in beside.values():
+            if len(own) > 1:
+                times = len(own) if all(self.apart(*two, depth) for two in itertools.pairwise(own)) else 0
+                for block in own:
+                    block.times = times
+
+    def apart(self, first: Block, second: Block, depth: int) -> bool:
+        """Whether two groups at one place are certainly two calls."""
+        place = self.places[leaves([first])[-1]]
+        last, now = (self.places[n].stack[depth + 1] for n in (leaves([first])[-1], leaves([second])[0]))
+        return _another_call(last.code, last.offset, now.offset, place.backward)
 
     def label(self, at: int, depth: int) -> str:
         place = self.places[at]
@@ -140,6 +161,9 @@ class _LibraryRuns(_Runs):
 
     def name(self, code: CodeType) -> str:
         return library_name(code)
+
+    def count(self, items: Sequence[Item], depth: int) -> None:
+        """Nothing: that they were called from one place of the user's says nothing of the library's."""
 
     def calls(self, items: list[Item], depth: int, named: int) -> list[Item]:
         """What blocks hold was called where the user called the library."""
