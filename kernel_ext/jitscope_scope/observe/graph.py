@@ -14,6 +14,7 @@ from jitscope.core.printing import Names, atom_text, binder_text, literal_text, 
 from ..annotations import GraphDocument, GraphEdge, GraphNode, NodeKind, NodeOrigin, Position
 from .calls import CallTree
 from .groups import grouped
+from .groups.names import function_name
 from .positions import CellOf, no_cell
 from .stacks import EquationOrigin, Stacks
 
@@ -132,7 +133,7 @@ class _Builder:
         label = eqn.primitive.name
         if inner:
             times = f" × {eqn.params['length']}" if label == "scan" else ""
-            called = eqn.params.get("name") or (_called(inner) if label.startswith("custom_") else "")
+            called = self._function(eqn, inner) or (_called(inner) if label.startswith("custom_") else "")
             self.functions |= {path: called} if called and not times else {}
             label = f"{called or label}{times}"
         avals, text = [v.aval for v in eqn.outvars], self.names.line(eqn).rstrip()
@@ -150,6 +151,16 @@ class _Builder:
             self._results(eqn, inner[0][1].jaxpr)
         else:
             self._parts(eqn, path, inner)
+
+    def _function(self, eqn: JaxprEqn, inner: Sequence[tuple[str, ClosedJaxpr]]) -> str:
+        """What the function is called that an equation calls; the `__call__` of a class as its class is."""
+        name = str(eqn.params.get("name") or "")
+        if name != "__call__":
+            return name
+        jaxpr = inner[0][1].jaxpr
+        where = jaxpr.debug.defined and (jaxpr.debug.defined.file, jaxpr.debug.defined.line)
+        frames = (frame.code for one in jaxpr.eqns for frame in self.stacks.of(one.traceback))
+        return next((function_name(c) for c in frames if (c.co_filename, c.co_firstlineno) == where), name)
 
     def _parts(self, eqn: JaxprEqn, path: str, inner: Sequence[tuple[str, ClosedJaxpr]]) -> None:
         """Several inner jaxprs, such as the branches of a `cond`: a scope of its own for each."""
@@ -282,9 +293,14 @@ _COMBINING = ("reduce", "reduce_window")
 
 
 def _called(inner: Sequence[tuple[str, ClosedJaxpr]]) -> str:
-    """The function that an inner jaxpr does nothing but call, as a `custom_jvp` of `relu` does; "" of any other."""
-    eqns = inner[0][1].jaxpr.eqns if len(inner) == 1 else ()
-    return str(eqns[0].params.get("name") or "") if len(eqns) == 1 and running(eqns[0]) else ""
+    """The user's function that an inner jaxpr is of, or the one that it does nothing but call, as a `custom_jvp` of `relu` does; "" of any
+    other."""
+    if len(inner) != 1:
+        return ""
+    jaxpr = inner[0][1].jaxpr
+    if jaxpr.debug.defined is not None and jaxpr.debug.name.isidentifier():
+        return jaxpr.debug.name
+    return str(jaxpr.eqns[0].params.get("name") or "") if len(jaxpr.eqns) == 1 and running(jaxpr.eqns[0]) else ""
 
 
 def _first_carried(eqn: JaxprEqn, inner: Jaxpr) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax
@@ -63,3 +65,30 @@ def test_a_function_in_which_a_call_of_itself_is_all_there_is_has_one_box():
     assert {p: n["id"] for p, n in nodes_by_path(graph).items()}["e0/e0"] == "e0"
     numbered = with_numbers(graph, jaxpr, {"e0/e0": 0.5, "e0/e0/e1": 2.0}, "part", "")
     assert {n["id"]: n["number"]["value"] for n in numbered["nodes"] if "number" in n} == {"e0": 0.5, "e0/e0/e1": 2.0}
+
+
+class _Model:
+    def __init__(self, inner):
+        self.inner = inner
+
+    @functools.partial(jx.jit, static_argnums=0)
+    def __call__(self, x):
+        return self.inner(x) * 2
+
+
+def test_a_compiled_call_of_a_class_has_the_class_s_name():
+    """One within another, whose equation comes first. A function with a rule of its own has its own name."""
+
+    class Part(_Model):
+        @functools.partial(jx.jit, static_argnums=0)
+        def __call__(self, x):
+            return jnp.sin(x) + self.inner
+
+    @jx.custom_vjp
+    def ruled(x):
+        return jnp.sin(x) * 2
+
+    ruled.defvjp(lambda x: (ruled(x), x), lambda x, g: (g * jnp.cos(x),))
+    jaxpr = jx.make_jaxpr(lambda x: ruled(_Model(Part(1.0))(x)))(X).jaxpr
+    graph = observe.jaxpr_graph(jaxpr, "f", {})
+    assert [n["label"] for n in graph["nodes"] if n["kind"] == "scope"] == ["_Model", "Part", "ruled"]
