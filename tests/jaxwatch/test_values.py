@@ -1,5 +1,6 @@
 """Values, comparisons and hunts for NaNs in programs of jax: they are run by parts, and that is the program that jax runs."""
 
+import functools
 from pathlib import Path
 
 import jax
@@ -12,6 +13,7 @@ import jitscope
 from jitscope.core.errors import Unavailable
 from jitscope_kernel.nans import find_nan
 from jitscope_scope import observe
+from jitscope_scope.advise.nans import by_parts
 from jitscope_widgets import validate
 from tests.kernel_ext.conftest import bare_shell  # noqa: F401
 
@@ -262,6 +264,12 @@ def test_what_is_not_run_again_says_why(watcher):
         gone.values  # noqa: B018
     with pytest.raises(Unavailable, match="compiler_options"):
         jitscope.inspect(soft)(captured).compare(options={"xla_backend_optimization_level": 0})
+
+
+def test_a_hunt_that_takes_too_long_says_so_in_a_sentence(monkeypatch):
+    monkeypatch.setattr(by_parts, "PartsReport", functools.partial(by_parts.PartsReport, seconds=0.0))
+    with pytest.raises(Unavailable, match=r"^the hunt stopped in line \d+: it took more than 0 s$"):
+        find_nan(jax.jit(lambda v: jnp.log(v - v) * 0))(x)
 
 
 def test_cells_compare_and_hunt(bare_shell):  # noqa: F811

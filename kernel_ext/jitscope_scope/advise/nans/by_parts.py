@@ -193,7 +193,7 @@ class PartsReport(Answer):
         try:
             outs = evaluation.program(program.closed, program.arrays)
         except EvaluationStop as stopped:
-            raise RuntimeError(f"the hunt {stopped}") from None
+            raise Unavailable(f"the hunt {stopped}") from None
         bad = [out for out in outs if trail.bad(out)]
         if not bad:
             self.differs = (
@@ -204,7 +204,7 @@ class PartsReport(Answer):
             return
         self._origin = _earliest(map(trail.of, bad))
         if self._origin.made is None:
-            raise RuntimeError(
+            raise Unavailable(
                 f"{self.name} gives {self.what}; the operation that makes it is in a loop of more iterations than are looked at, or was not "
                 "run by itself"
             )
@@ -299,7 +299,6 @@ def hunt(
 ) -> PartsReport:
     """Look for the first NaN in the results of a row's program on the arguments `given` (None: those of its call); if they have
     none, for the first infinity. `again` runs the function as its code is now, to check fixes; `name` is what it is called where that is
-    not the row's name. Raises Unavailable where these are gone or the program is not run again, RuntimeError where the operation was not
-    found."""
+    not the row's name. Raises Unavailable where these are gone, the program is not run again or the operation was not found."""
     program = row.entry.evaluable(row, given, callbacks)
     return PartsReport(name or row.title, program, _compiled(row, program), again)

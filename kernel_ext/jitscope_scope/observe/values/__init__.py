@@ -20,11 +20,10 @@ from ...annotations import ValuesDocument
 from ..graph import result_names
 from ..ledger import Row
 from ..positions import positions_of
-from ..stacks import program_position
 from .constants import written
 from .difference import said
 from .document import SMALL, Values
-from .evaluation import Evaluation, EvaluationStop
+from .evaluation import Evaluation, EvaluationStop, place_of
 from .summary import numbers
 
 
@@ -66,7 +65,8 @@ def instrument(
         raise Unavailable(
             f"{path} was not evaluated: it is in a branch that was not taken, or in an iteration that the loop did not make"
         )
-    remarks += [_of_rows(_place(closed, at), ran, needed) for at, (ran, needed) in evaluation.rows.items()]
+    equations = dict(walk(closed.jaxpr)) if evaluation.rows else {}
+    remarks += [_of_rows(place_of(equations[at], at), *of) for at, of in evaluation.rows.items()]
     for why in dict.fromkeys(evaluation.whole_at.values()):
         places = ", ".join(path for path, one in evaluation.whole_at.items() if one == why)
         remarks.append(f"The inside of {places} is run as a whole: {why} is not listed.")
@@ -75,12 +75,6 @@ def instrument(
     positions = positions_of(closed.jaxpr, row.cell_of)
     document = values.document(row.title, positions, list(evaluation.loops.values()), remarks, spent, differs, outs)
     return document if path is None else {**document, "rows": [], "lines": [], "first_bad": None}
-
-
-def _place(closed: ClosedJaxpr, path: str) -> str:
-    """`in line 3`, or the path of an equation that no line of the user's made."""
-    where = program_position(dict(walk(closed.jaxpr))[path].traceback)
-    return f"in line {where.line}" if where is not None else path
 
 
 def _of_rows(where: str, ran: int, needed: np.ndarray) -> str:

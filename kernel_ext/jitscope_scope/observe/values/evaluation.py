@@ -19,6 +19,8 @@ from jitscope.core.jaxpr import Atom, ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, V
 from jitscope.core.staging import literal_value
 from jitscope.core.trace import evaluation, using
 
+from ..stacks import program_position
+
 
 if TYPE_CHECKING:
     from .devices import OnDevices
@@ -30,6 +32,12 @@ WHOLE_LOOPS = 20_000
 
 class EvaluationStop(Exception):
     """The evaluation took too long or too much memory; the message is a sentence."""
+
+
+def place_of(eqn: JaxprEqn, path: str) -> str:
+    """`in line 3`, or the path of an equation that no line of the user's made."""
+    where = program_position(eqn.traceback)
+    return f"in line {where.line}" if where is not None else f"at {path}"
 
 
 class _Inside(NamedTuple):
@@ -109,7 +117,7 @@ class Evaluation:
         for i in range(len(jaxpr.eqns)) if needed is None else needed:
             eqn = jaxpr.eqns[i]
             path = f"{prefix}e{i}"
-            self._check(path)
+            self._check(eqn, path)
             operands = [self._read(a, env) for a in eqn.invars]
             inside = self._inside(eqn, operands)
             values = self.equation(eqn, operands, path, iterations, inside)
@@ -136,12 +144,12 @@ class Evaluation:
         for follower in self.followers:
             follower.made(*what)
 
-    def _check(self, path: str) -> None:
+    def _check(self, eqn: JaxprEqn, path: str) -> None:
         if time.perf_counter() > self.end:
-            raise EvaluationStop(f"stopped at {path}: it took more than {self.seconds:g} s")
+            raise EvaluationStop(f"stopped {place_of(eqn, path)}: it took more than {self.seconds:g} s")
         if self.alive > self.memory:
             raise EvaluationStop(
-                f"stopped at {path}: the values alive at once take more than {self.memory / 1e9:.3g} GB"
+                f"stopped {place_of(eqn, path)}: the values alive at once take more than {self.memory / 1e9:.3g} GB"
             )
 
     def equation(
