@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from itertools import islice
 from typing import NamedTuple
 
 from jitscope.core.errors import Unavailable
@@ -36,9 +37,13 @@ class Boundary(NamedTuple):
     target: str
 
 
-def boundaries_of(flow: Flow) -> list[BoundaryDocument]:
-    """The boundaries between the kernels of an optimised program, in the order of the readers; each pair of kernels once."""
-    return list(Boundaries(flow).documents())
+def boundaries_of(flow: Flow) -> tuple[list[BoundaryDocument], int]:
+    """The boundaries between the kernels of an optimised program, in the order of the readers, each pair of kernels once: the first `MOST`,
+    and how many more there are."""
+    boundaries = Boundaries(flow)
+    pairs = boundaries.pairs()
+    found = [boundaries.document(*one) for one in islice(pairs.items(), MOST)]
+    return found, len(pairs) - len(found)
 
 
 class Boundaries:
@@ -73,18 +78,15 @@ class Boundaries:
                         yield Boundary(giver, reader, source, target)
 
     def pairs(self) -> dict[tuple[str, str], list[Boundary]]:
-        """The boundaries of each pair of kernels, in the order of the readers; of the first `MOST` pairs."""
+        """The boundaries of each pair of kernels, in the order of the readers."""
         pairs: dict[tuple[str, str], list[Boundary]] = {}
         for one in self.found:
-            if (one.source, one.target) not in pairs and len(pairs) == MOST:
-                break
             pairs.setdefault((one.source, one.target), []).append(one)
         return pairs
 
-    def documents(self) -> Iterator[BoundaryDocument]:
-        """What can be seen between each pair."""
-        for (source, target), between in self.pairs().items():
-            yield {"from": source, "to": target, "observed": self.observed(between)}
+    def document(self, kernels: tuple[str, str], between: list[Boundary]) -> BoundaryDocument:
+        """What can be seen between a pair."""
+        return {"from": kernels[0], "to": kernels[1], "observed": self.observed(between)}
 
     def observed(self, between: list[Boundary]) -> list[BoundaryObservation]:
         """What can be seen between two kernels, each kind once."""

@@ -23,7 +23,7 @@ from ..annotations import (
 from .boundaries import boundaries_of
 from .cost import bytes_written, trips
 from .groups.kernels import Origins
-from .hlo import Ends, graph_of, positions_of, text_of
+from .hlo import Ends, graph_of, positions_of, routine_of, text_of
 from .hlo_flow import Flow, Op, flow_of, scopes_around, unique
 from .hlo_lineage import Lineage
 from .hlo_origins import with_origins
@@ -62,7 +62,7 @@ def fusion_document(
     kernels = made.all()
     in_blocks(kernels, blocks, made)
     ends = Ends(arguments, results)
-    return {
+    document: FusionDocument = {
         "kind": "fusion",
         "version": 1,
         "title": title,
@@ -70,10 +70,17 @@ def fusion_document(
         "after": graph_of(new, after, f"{title}, after optimisation", {}, {}, ends, origins),
         "kernels": kernels,
         "rows": rows_of(old, new, lineage),
-        "boundaries": boundaries_of(new),
         "blocks": blocks.documents if blocks else [],
         "summary": _summary(old, new, kernels, lineage, bytes_written(after, made.runs)),
     }
+    return _with_boundaries(document, new)
+
+
+def _with_boundaries(document: FusionDocument, flow: Flow) -> FusionDocument:
+    document["boundaries"], left_out = boundaries_of(flow)
+    if left_out:
+        document["boundaries_left_out"] = left_out
+    return document
 
 
 def kernels_document(
@@ -86,7 +93,7 @@ def kernels_document(
     old, new = Flow([], []), flow_of(after, optimized=True)
     made = Kernels(new, positions, shares or {})
     kernels = made.all()
-    return {
+    document: FusionDocument = {
         "kind": "fusion",
         "version": 1,
         "title": title,
@@ -94,9 +101,9 @@ def kernels_document(
         "after": _left_out(f"{title}, after optimisation"),
         "kernels": kernels,
         "rows": [],
-        "boundaries": boundaries_of(new),
         "summary": _summary(old, new, kernels, Lineage(old, Flow([], [])), bytes_written(after, made.runs)),
     }
+    return _with_boundaries(document, new)
 
 
 def in_blocks(kernels: Sequence[Kernel], blocks: Blocks | None, flow: Kernels) -> None:
@@ -156,7 +163,8 @@ class Kernels:
             "note": self._note(op, members),
             "share": self._share(op),
         }
-        if (label := self.origins.loop(op.opcode, op.paths)) is not None:
+        label = self.origins.loop(op.opcode, op.paths) if op.opcode != "custom-call" else routine_of(op.does)
+        if label is not None:
             kernel["label"] = label
         return kernel
 

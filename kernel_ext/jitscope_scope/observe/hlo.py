@@ -185,6 +185,11 @@ def parameter_name(i: Instruction, arguments: Sequence[str] = ()) -> str:
     return named or known or f"parameter {i.literal}"
 
 
+def routine_of(i: Instruction) -> str:
+    """What a custom call calls."""
+    return shortened(i.custom_call_target or "custom-call")
+
+
 def _label(op: Op, arguments: Sequence[str]) -> str:
     i = op.does
     if op.is_input:
@@ -192,7 +197,7 @@ def _label(op: Op, arguments: Sequence[str]) -> str:
     if i.opcode == "constant":
         return i.literal if len(i.literal) <= 12 else "constant"
     if i.opcode == "custom-call":
-        return shortened(i.custom_call_target or "custom-call")
+        return routine_of(i)
     if i.opcode == "call":
         return _NUMBER.sub("", i.calls[0])
     return "library call" if op.is_group and op.is_library else i.opcode

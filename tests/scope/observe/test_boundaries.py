@@ -99,6 +99,16 @@ def test_lines_that_were_fused_have_no_boundary():
     assert "XLA" not in told
 
 
+def test_of_many_pairs_the_first_are_kept_and_all_are_counted(monkeypatch):
+    pairs = len(jx.inspect(softmax)(*ARGUMENTS[softmax]).fusion.document["boundaries"])
+    assert pairs > 2
+    monkeypatch.setattr("jitscope_scope.observe.boundaries.MOST", 2)
+    fusion = jx.inspect(lambda x: softmax(x))(*ARGUMENTS[softmax]).fusion.document
+    validate(fusion)
+    assert len(fusion["boundaries"]) == 2 and fusion["boundaries_left_out"] == pairs - 2
+    assert f"the first 2 of {pairs} pairs of kernels" in text(fusion)
+
+
 def test_two_lines_are_told_what_stands_between_them():
     seen = jx.inspect(biased)(*ARGUMENTS[biased])
     told = seen.why_not_fused(line_of(biased, 1), line_of(biased, 2))

@@ -44,7 +44,7 @@ class Kernel(TypedDict):
     kind: KernelKind
     opcode: str
     label: NotRequired[str]
-    """What all views call a loop, where more than its opcode is known: `while of scan × 40`."""
+    """What all views call it, where more than its opcode is known: a loop `while of scan × 40`, a custom call by its routine."""
     type: str
     members: list[Member]
     paths: list[str]
@@ -126,6 +126,8 @@ class FusionDocument(TypedDict):
     kernels: list[Kernel]
     boundaries: NotRequired[list[Boundary]]
     """Up to 1,000."""
+    boundaries_left_out: NotRequired[int]
+    """How many more there are."""
     blocks: NotRequired[list[ProgramBlock]]
     """The blocks of the program that kernels stem from."""
     rows: list[DiffRow]

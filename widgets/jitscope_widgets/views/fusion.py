@@ -89,7 +89,10 @@ def _kernels(document: FusionDocument) -> Iterator[Part]:
     yield grouped(document, table, dict(zip((kernel["name"] for _, kernel in _listed(kernels)), table.rows)), here)
     if between:
         seen = Table("Kernels of which one reads what the other gives", _BETWEEN, tuple(between), first=12)
-        count = plural(len(between), "pair") + " of kernels"
+        left = document.get("boundaries_left_out", 0)
+        count = (
+            (f"the first {len(between):,} of " if left else "") + plural(len(between) + left, "pair") + " of kernels"
+        )
         told = _SEEN if "gpu" not in document else f"{_SEEN} {_REASONS_OF_GPU}"
         without = Section("What the program shows", (Sentence(told, "note"), seen), opened=False, note=count)
         yield Section("Why kernels are separate", (Instrument("reasons", (without,)),))
