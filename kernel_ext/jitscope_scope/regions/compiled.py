@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Compiled",
     "GrowingList",
+    "chosen_by",
     "columns_of",
     "first_carry",
     "is_part",
@@ -42,6 +43,12 @@ def first_carry(library: Any, turn: Callable[[Any], Any], start: tuple[Any, ...]
     alike = lambda value, seen: arrays.broadcast_to(arrays.asarray(value, seen.dtype), seen.shape)
     zeros = lambda seen: arrays.zeros(seen.shape, seen.dtype)
     return library.tree.map(alike, start, after[: len(start)]) + library.tree.map(zeros, after[len(start) :])
+
+
+def chosen_by(library: Any) -> Callable[[Any, Any, Any], Any]:
+    """What a branch on a value leaves behind: one of two values, which may be trees of arrays."""
+    where = import_module(f"{library.__name__}.numpy").where
+    return lambda test, yes, no: yes if yes is no else library.tree.map(lambda p, q: where(test, p, q), yes, no)
 
 
 def is_part(view: Any, part: Any) -> bool:

@@ -115,7 +115,8 @@ def drawn_before(body: naming.Statements, visit: Visit) -> StandIns:
     lines = lines if numpy in visit.values else [f"import {numpy}", *lines]
     of = {text for text, _ in found.drawn.values()}
     kept = {t: s for t, s in visit.states.items() if t not in of}  # the loop leaves the generators alone
-    seen = replace(visit, values={**visit.values, **rows}, live={**visit.live, **rows}, states=kept)
+    values, live, handed = {**visit.values, **rows}, {**visit.live, **rows}, visit.handed | rows.keys()
+    seen = replace(visit, values=values, live=live, states=kept, handed=handed)
     return StandIns(
         (*straight, loop), seen, tuple(lines), (f"del {', '.join(rows)}",), draws=found.drawn, sized=found.sized
     )
@@ -193,6 +194,8 @@ class _Draws:
             if not self.any(s):
                 continue
             match s:
+                case ast.For() if self.any(s.iter) and not any(map(self.any, [*s.body, *s.orelse])):
+                    s.iter = self.expression(s.iter, around)
                 case ast.For():
                     self.loop(s, around)
                 case ast.If() if not any(map(self.any, [*s.body, *s.orelse])):

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from . import growing, naming
+from .homes import is_array, is_number
 from .parts import numpy_in, placed_at, visited
 
 
@@ -18,10 +19,11 @@ MOST = 3
 
 
 def beside(
-    body: naming.Statements, values: dict[str, object], after: Mapping[str, object]
+    body: naming.Statements, values: dict[str, object], after: Mapping[str, object], library: str = ""
 ) -> tuple[tuple[ast.stmt, ...], dict[str, str], tuple[str, ...]]:
     """The statements with names for `x[-1]`, `x[-2]` and `len(x)` of lists that they append to, what these names stand for before, and what has to be
-    true for that. `values`, seen before, get their values; what is not there yet has some number, which nobody reads."""
+    true for that. `values`, seen before, get their values; what is not there yet has some number, which nobody reads. `library` is the name of
+    that whose arrays lists may hold, if not NumPy's."""
     nodes = [n for s in body for n in ast.walk(s)]
     calls = [n for n in nodes if growing.appends(n, values)]
     names = {n.func.value.id for n in calls if isinstance(n, ast.Call)}  # type: ignore[attr-defined]
@@ -40,14 +42,16 @@ def beside(
         like = next((f"{kind.__name__}(0)" for kind in (bool, int, float) if type(last) is kind), "")
         if isinstance(last, np.generic):
             like = f"{numpy_in(values)}.{last.dtype.name}(0)"
+        if library and is_array(last) and not str(last.dtype).startswith("key<"):  # type: ignore[union-attr]
+            like = f"{library}.zeros({np.shape(last)}, {str(last.dtype)!r})"  # type: ignore[arg-type, union-attr]
         if len(whole) < most and not like:
             continue
-        if ends and whole and not isinstance(whole[-1], (int, float, complex, np.ndarray, np.generic)):
+        if ends and whole and not is_number(whole[-1]):
             continue
         read[name] = most
         for k in range(1, most + 1):
             text = f"{name}[-{k}]" if len(whole) >= k else f"{name}[-{k}] if len({name}) >= {k} else {like}"
-            found[_end(name, k)], values[_end(name, k)] = text, eval(text, dict(values))
+            found[_end(name, k)], values[_end(name, k)] = text, eval(text, {library or "_": np, **values})
         if 0 < len(whole) < most:
             tests.append(f"len({name}) >= {len(whole)}")
         if lengths:

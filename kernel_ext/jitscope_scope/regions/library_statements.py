@@ -8,21 +8,28 @@ import copy
 import sys
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
 
+from ..source_code.tree import parts_of
 from . import growing, list_buffers, naming, paths
 from .answers import CannotCompile
+from .asked_arrays import AskedOfArrays
 from .effects import Effects
+from .ends import beside
 from .functions import Definitions, Functions
 from .homes import Home, holds_arrays, is_array, is_number, shares
+from .loop_starts import is_long
 from .loops import Loop, indent, tuple_of
-from .parts import COMPILED, OURS, EditText, allowed_in, free_name, imports_of
-from .statements import Statements, whole
+from .made_functions import functions_made
+from .parts import COMPILED, OURS, EditText, allowed_in, free_name, imports_of, numpy_in
+from .statements import Statements
 from .views import view_again
 from .watching import Visit
 
 
+_Node = TypeVar("_Node", bound=ast.AST)
 LARGE = 4096
 """Elements of an array in an object from which it is handed in, and not compiled into the code."""
 
@@ -35,6 +42,7 @@ def unchanged(
     effects.of_region(body, visit.values)
     values = dict(visit.values)
     jnp = free_name("jnp", visit, f"{home.library}.numpy")
+    body, at_ends, long_enough = beside(body, values, visit.after, "" if home.numpy else jnp)
     body, in_rows = list_buffers.in_rows(body, values, visit.after, "" if home.numpy else jnp)
     visit = replace(visit, values=values)
     stored = _in_place(body, visit) if home.numpy else set()
@@ -62,9 +70,12 @@ def unchanged(
     )
     writer.defined, writer.grown, writer.ours = set(early), list(grown), ours
     writer.moving |= visit.handed
-    writer.handed = visit.handed
+    writer.handed = frozenset(n for n in visit.handed if not np.ndim(visit.values.get(n)))  # type: ignore[arg-type]
+    writer.changed = bound | naming.stored_into(body)
     writer.stored_names, writer.heads, writer.theirs = stored | {*rows}, frozenset(heads), theirs
     writer.columns, writer.after, writer.own = frozenset(columns), visit.after, own
+    made_again = functions_made(body, visit)
+    heads |= made_again
     outs = sorted(n for n in bound & live if n in visit.after and n not in lists and n not in heads)
     kept_live = live | {*outs, *rows}
     lines: list[str] = []
@@ -84,11 +95,12 @@ def unchanged(
     )
     opened = [f"{tuple_of([*early, *places])} = {taken}"] if names else []
     inner = [f"def {name}({', '.join(names)}):", *indent([*opened, *lines, f"return {tuple_of(ends)}"])]
+    shown = {n: n for n in [*early, *places]} | at_ends
     given, kept, results = f"{name}_given", f"{name}_kept", f"{name}_results"
     owners = tuple_of([_owned(p) for p in [*places, *made, *grown]])
     call = [
         *inner,
-        f"{given} = {tuple_of([*early, *places])}",
+        f"{given} = {tuple_of([shown[n] for n in [*early, *places]])}",
         f"{results} = {name}_compiled({name}, {given}, {owners})",
     ]
     ending = Aftermath(body, visit, home, outs, out_places, made)
@@ -105,21 +117,23 @@ def unchanged(
     if back := [*places, *grown]:
         call = [f"{kept} = {tuple_of(back)}", "try:", *indent(call), "finally:", f"    {tuple_of(back)} = {kept}"]
     passing = [given, results, name, *([kept] if back else [])]
-    again = dict.fromkeys(text for n, text in heads.items() if n in live)
+    again = dict.fromkeys(text for n, text in heads.items() if n in live or n in made_again)
     binds = [line for b in binds for line in b.splitlines()]
     binds += [line for lines in ending.views.values() for line in lines]
     call = [*call, *binds, *again, f"del {', '.join(passing)}"]
     definition = [f'{name}_compiled = globals().get("{name}_compiled") or {ours}.Compiled("{home.arrays}")']
-    reads = sorted({*early, *(p.text for p in [*changed, *read])})
+    reads = sorted({*(shown[n].partition(" if ")[0] for n in early), *(p.text for p in [*changed, *read])})
+    numpys = ["import numpy"] if any(f" numpy.{b}" in line for line in binds for b in ("int", "uint", "float")) else []
     names_of_ours = [f'{theirs} = {ours}.traced_by("{home.library}")'] if home.numpy else []
     return EditText(
-        (*imports_of(home, jnp, lax, "\n".join([*call, *definition]), ours), *names_of_ours),
+        (*numpys, *imports_of(home, jnp, lax, "\n".join([*call, *definition]), ours), *names_of_ours),
         tuple(definition),
         tuple(call),
         tuple(reads),
         inlined=frozenset(effects.called),
         allowed=allowed_in(home),
         traced=True,
+        tests=long_enough,
     )
 
 
@@ -135,6 +149,7 @@ def _heads(body: naming.Statements, values: Mapping[str, object]) -> dict[str, s
     them again."""
     bound, stored = naming.bound(body), naming.stored_into(body)
     inner = [n for s in body for b in ast.iter_child_nodes(s) for n in ast.walk(b) if isinstance(n, ast.For)]
+    inner = [n for n in inner if not is_long(n, values, bound | stored)]
     found: dict[str, str] = {}
     for loop in inner:
         targets = naming.names([loop.target])
@@ -254,7 +269,10 @@ class Aftermath:
         views = {n: view_again(n, body, visit, outs) for n in outs if home.numpy and n in visit.ends}
         self.views = {n: lines for n, lines in views.items() if lines is not None}
         """The statements that bind names to views of arrays again."""
-        self.ends = {n: visit.ends[n] for n in outs} | {p: self._at(p) for p in places}
+        held = {n for n in outs if type(visit.ends[n]) in (list, dict)}  # which may have changed since
+        self.ends = {n: visit.after[n] if n in held else visit.ends[n] for n in outs}
+        self.ends |= {p: self._at(p) for p in places}
+        self.numpy = numpy_in(dict(visit.values))
         self.first: dict[int, str] = {}
         if home.numpy:
             self._apart()
@@ -294,6 +312,8 @@ class Aftermath:
                 return f"{end} = {self.first[id(value)]}"
             self.first[id(value)] = end
             return f"{end}[...] = {result}" if before is value else f"{end} = {result}"
+        if isinstance(value, np.generic) and value.dtype.kind in "iuf" and not self.home.numpy:
+            return f"{end} = {self.numpy}.{value.dtype.name}({result})"
         if isinstance(value, (np.ndarray, np.generic)) and not self.home.numpy:
             raise CannotCompile(0, "object", f"`{end}` is an array of NumPy among those of {self.home.arrays}", end)
         if _is_tree(value) and (again := _of_their_kinds(value, result)) != result:
@@ -386,6 +406,8 @@ class StatementsAsTheyStand(Statements):
         """Names of whole numbers that are handed in."""
         self.stored_names: set[str] = set()
         """Names of NumPy's arrays that are stored into."""
+        self.changed: set[str] = set()
+        """Names that the region binds or stores into."""
         self.top, self.theirs = True, f"lifted_arrays_of_{home.library}"
 
     def in_the_cell(self, lines: list[str], s: ast.stmt | None = None) -> list[str]:
@@ -396,18 +418,21 @@ class StatementsAsTheyStand(Statements):
         return [f"with {self.theirs}.as_in_the_cell():", *indent(lines)]
 
     def text(self, node: ast.expr) -> str:
-        if not self.expressions.moves(node):
-            return ast.unparse(node)
-        return ast.unparse(ast.fix_missing_locations(_Asked().visit(copy.deepcopy(node))))
+        return ast.unparse(self._asked(node))
+
+    def _asked(self, node: _Node) -> _Node:
+        """A statement or an expression with what it asks of arrays as arrays."""
+        asked = AskedOfArrays(self._is_asked, self.choice())
+        return ast.fix_missing_locations(asked.visit(copy.deepcopy(node)))
+
+    def _is_asked(self, node: ast.AST) -> bool:
+        return self.expressions.moves(node) and bool(naming.loaded([node]) & self.moving)
 
     def statement(self, s: ast.stmt, live: set[str], guard: str | None) -> list[str]:
         match s:
-            case ast.For() if self.top:
-                self.top = False
-                return super().statement(s, live, guard)
-            case ast.While():
-                if not self.top:
-                    raise CannotCompile(s.lineno, "value read by Python", "a `while` loop stands in a loop")
+            case ast.For() | ast.While() if (
+                self.top or isinstance(s, ast.While) or is_long(s, self.values, self.changed)
+            ):
                 self.top = False
                 return super().statement(s, live, guard)
             case ast.For():
@@ -431,16 +456,14 @@ class StatementsAsTheyStand(Statements):
                 raise CannotCompile(s.lineno, "object", note)
             case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=name))]) if name in self.columns:
                 return super()._assign(s, guard)
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Name(id="float"), args=[inner])):
-                return [f"{name} = {ast.unparse(inner)}"]
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Name(id="int"), args=[inner])):
-                return [f"{name} = {ast.unparse(whole(inner))}"]
             case ast.Assign() | ast.AugAssign() | ast.AnnAssign() | ast.Expr() | ast.Pass() | ast.FunctionDef():
                 if guard and not self._binds(s):
                     raise CannotCompile(
                         s.lineno, "value read by Python", f"`{ast.unparse(s)[:50]}` under a branch on a value"
                     )
-                return ast.unparse(s).splitlines()
+                if isinstance(s, ast.Assign) and self.moves(s.value):
+                    self.moving |= {t.id for t in naming.targets_of(s) if isinstance(t, ast.Name)}
+                return ast.unparse(s if isinstance(s, ast.FunctionDef) else self._asked(s)).splitlines()
             case ast.With() | ast.Import() | ast.ImportFrom():
                 raise CannotCompile(s.lineno, "effect", f"`{ast.unparse(s).splitlines()[0][:60]}` enters a context")
         return super().statement(s, live, guard)
@@ -465,13 +488,19 @@ class StatementsAsTheyStand(Statements):
         return sorted({ast.unparse(t) for t in targets if not isinstance(t, ast.Name)} & set(self.places))
 
     def choice(self) -> str:
-        return f"{self.theirs}.chosen" if self.home.numpy else super().choice()
+        return f"{self.theirs}.chosen" if self.home.numpy else f"{self.ours}.chosen_by({self.home.library})"
 
     def _rows(self, node: ast.expr) -> bool:
-        return isinstance(node, ast.Name) and node.id in self.moving and hasattr(self.values.get(node.id), "shape")
+        match node:
+            case ast.Name(id=name):
+                return name in self.moving and hasattr(self.values.get(name), "shape")
+            case ast.Subscript(value=ast.Name(id=name), slice=at) if name in self.moving:
+                parts = parts_of(at)
+                return np.ndim(self.values.get(name)) > len(parts) and all(map(self._is_count, parts))  # type: ignore[arg-type]
+        return False
 
     def _branches_over_loops(self) -> bool:
-        return False
+        return not self.home.numpy and bool(self.turn)
 
     def _counted(self, s: ast.For, first: list[str]) -> tuple[list[str], str]:
         head, length = super()._counted(s, first)
@@ -483,34 +512,6 @@ class StatementsAsTheyStand(Statements):
 
     def loop(self, s: ast.For | ast.While, live: set[str], guard: str | None) -> Loop:
         return LoopOfPlaces(self, s.body, live, s, guard)
-
-
-class _Asked(ast.NodeTransformer):
-    """What a test asks of arrays, as arrays: `float(x) > 1 and k < 9` as `(x > 1) & (k < 9)`."""
-
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        self.generic_visit(node)
-        match node:
-            case ast.Call(func=ast.Name(id="float" | "bool"), args=[inner], keywords=[]):
-                return inner
-            case ast.Call(func=ast.Attribute(value=inner, attr="item"), args=[], keywords=[]):
-                return inner
-        return node
-
-    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
-        self.generic_visit(node)
-        if not isinstance(node.op, ast.Not) or not isinstance(node.operand, ast.Compare):
-            return node
-        return ast.copy_location(ast.Compare(node.operand, [ast.Eq()], [ast.Constant(False)]), node)
-
-    def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
-        self.generic_visit(node)
-        if not all(isinstance(v, (ast.Compare, ast.BinOp)) for v in node.values):
-            return node
-        first = node.values[0]
-        for other in node.values[1:]:
-            first = ast.BinOp(first, ast.BitAnd() if isinstance(node.op, ast.And) else ast.BitOr(), other)
-        return first
 
 
 class LoopOfPlaces(Loop):

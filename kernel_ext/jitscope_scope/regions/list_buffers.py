@@ -37,7 +37,7 @@ def in_rows(
         if size is None or like is None or len(used) != len(mine) or any(_kept_alive(c, stored, like) for c, _ in mine):
             continue
         try:
-            most = eval(size, {"__builtins__": {}, "len": len, "range": range}, dict(values))
+            most = eval(size, {"__builtins__": {}, "len": len, "range": range, "min": min}, dict(values))
         except Exception:
             continue
         if most * max(1, like.size) > _MOST:
@@ -118,6 +118,11 @@ def length(over: ast.expr, moving: set[str], arrays: Collection[str] = ()) -> st
     if naming.loaded(read) & moving:
         return None
     match over:
+        case ast.Call(func=ast.Name(id="range"), args=args) if (size := naming.size_of_range(args)) is not None:
+            return f"len(range({ast.unparse(size)}))"
+        case ast.Call(func=ast.Name(id="zip"), args=[_, *_] as parts, keywords=[]):
+            each = [length(p, moving, arrays) for p in parts]
+            return f"min({', '.join(filter(None, each))}, {each[0]})" if all(each) else None
         case ast.Name() | ast.Call(func=ast.Name(id="range")):
             return f"len({ast.unparse(over)})"
         case ast.Call(func=ast.Name(id="enumerate"), args=[ast.Name(id=rows)]):

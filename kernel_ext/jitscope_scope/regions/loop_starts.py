@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
+import numpy as np
+
+from ..source_code.tree import parts_of
 from . import naming
 from .parts import EditText
+
+
+_FEW = 8
+"""Turns of a loop inside of another one that may be traced one by one."""
 
 
 def where_it_begins(edit: EditText, body: naming.Statements) -> EditText:
@@ -47,6 +55,26 @@ def lengths_of(node: ast.expr) -> list[str]:
             parts = [lengths_of(a) for a in args]
             return [n for part in parts for n in part] if all(parts) else []
     return []
+
+
+def is_long(loop: ast.For, values: Mapping[str, object], changed: Collection[str]) -> bool:
+    """Whether a loop inside of another one has many turns, or is left by a value: it is compiled, and not run through while tracing. `changed`
+    are the names that the loops bind or store into."""
+    match loop.iter:
+        case ast.Subscript(value=ast.Name(id=name), slice=at) if name not in changed:
+            shape = np.shape(values.get(name))[len(parts_of(at)) :]  # type: ignore[arg-type]
+            return bool(shape) and shape[0] > _FEW
+    if loop.orelse or naming.loaded([loop.iter]) & set(changed):
+        return False
+    lengths = lengths_of(loop.iter)
+    if not lengths and not naming.goes_over_range(loop):
+        return False
+    lengths = lengths or [f"len({ast.unparse(loop.iter)})"]
+    try:
+        turns = eval(f"min([{', '.join(lengths)}])", {**values})
+    except Exception:
+        return False
+    return turns > _FEW or naming.leaves(loop.body)
 
 
 def _is_constant(node: ast.expr) -> bool:

@@ -72,6 +72,8 @@ def without_first_turns(body: naming.Statements, visit: Visit, definitions: Defi
 
 def _is_one(name: str, value: object) -> str | None:
     """What is true if a name stands for something of this kind: other values may need more turns for that."""
+    if type(value) is dict and value and all(map(is_number, value.values())):
+        return f"type({name}) is dict and list({name}) == {list(value)!r}"
     if not is_number(value):
         return None
     text = f"type({name}).__name__ == {type(value).__name__!r}"

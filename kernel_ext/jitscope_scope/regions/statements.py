@@ -12,6 +12,7 @@ import numpy as np
 from ..source_code.tree import parts_of
 from . import named_turns, naming
 from .answers import CannotCompile
+from .asked_arrays import whole
 from .expressions import MISSING, Expressions, difference
 from .functions import Functions
 from .homes import Home
@@ -23,11 +24,6 @@ from .returns import RETURNED
 
 _VIEWING = frozenset("reshape ravel transpose squeeze swapaxes diagonal asarray atleast_1d atleast_2d".split())
 """What may give a view."""
-
-
-def whole(node: ast.expr) -> ast.expr:
-    """What `int` makes of an array of whole numbers; floating ones, which it would cut, are refused while tracing."""
-    return ast.copy_location(ast.BinOp(node, ast.BitOr(), ast.copy_location(ast.Constant(0), node)), node)
 
 
 class Statements:

@@ -109,7 +109,9 @@ class _Region:
         if self.home.numpy:
             self.body, self.shorter = shrinking.in_whole(self.body, self.values, after, numpy_in(self.values))
             self.body, self.tests = counts.of_known_size(self.body, self.values)
-        self.body, self.at_ends, self.long_enough = ends.beside(self.body, self.values, after)
+        self.body, self.at_ends, self.long_enough = ends.beside(
+            self.body, self.values, after, "" if self.home.numpy else self.jnp
+        )
 
     def _stores(self) -> None:
         """Stores, also those of calls, lists as rows of an array, and parts that masks pick."""
@@ -238,7 +240,7 @@ class _FunctionText:
         """The function under a name, and its call."""
         region, functions = self.region, self.functions
         visit, values, reads = region.visit, region.values, self.reads
-        definition = self._definition(name)
+        definition, call = self._definition(name), self._call(name)
         arrays_made = region.numbers.keys() | region.letters | region.lists.given.keys()
         known = [*(values[n] for n in reads), *(visit.after[n] for n in self.written if n in visit.after)]
         sized = [n for n in reads if n in visit.values and _has_size(visit.values[n], n in self.fixed)]
@@ -246,10 +248,10 @@ class _FunctionText:
         return EditText(
             (
                 *(["import numpy"] if arrays_made & {*reads} else []),
-                *imports_of(region.home, region.jnp, region.lax, "\n".join(definition), functions.ours),
+                *imports_of(region.home, region.jnp, region.lax, "\n".join([*definition, *call]), functions.ours),
             ),
             tuple(definition),
-            tuple(self._call(name)),
+            tuple(call),
             tuple(said.get(n, n).partition(" if ")[0] for n in [*reads, *sorted(self.replaced)]),
             frozenset(functions.names),
             allowed_in(region.home, known),

@@ -148,6 +148,9 @@ def _written(
         edit = edit.of_same_sizes(visit)
         return (edit if piece else edit.of_same_kinds(visit)).under_tests(body)
     except CannotCompile as reason:
+        if not home.numpy:
+            with contextlib.suppress(CannotCompile):
+                return unchanged(body, visit, live, name, home, definitions)
         write = lambda b, v, n: _written(b, v, n, name, definitions, piece=True)
         if (cut := _cut_at_stops(body, visit, live, name, definitions, write)) is not None:
             return (

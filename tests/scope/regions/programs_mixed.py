@@ -97,4 +97,73 @@ x = jnp.asarray(1 + rng.random(4).astype(np.float32)); sizes = []
 while x @ x > 0.01:
     x = 0.7 * jnp.sin(x)
     sizes.append(x @ x)
+=== a search along a line in each turn of jitscope's arrays
+import jitscope, jitscope.numpy as jnp
+A = jnp.asarray(np.diag([3.0, 2.0, 0.5]).astype(np.float32)); x = jnp.asarray(rng.normal(size=3).astype(np.float32)); steps = []
+def f(x): return jnp.sum(jnp.cosh(A @ x))
+df = jitscope.grad(f)
+---
+for k in range(4):
+    g = df(x)
+    t = 1.0
+    while not f(x - t * g) <= f(x) - 0.3 * t * jnp.dot(g, g) and t > 1e-3:
+        t = max(0.5 * t, 1e-3)
+    x = x - t * g
+    steps.append(t)
+=== the last losses of jitscope's arrays decide when it is enough
+import jitscope.numpy as jnp
+X = jnp.asarray(rng.normal(size=(20, 2)).astype(np.float32)); y = X @ jnp.ones(2); w = jnp.zeros(2); losses = []; far = []; r = y
+---
+for k in range(60):
+    r = X @ w - y
+    losses.append(jnp.mean(r ** 2))
+    if k > 0 and abs(losses[-1] - losses[-2]) < 1e-3:
+        break
+    if losses[-1] > 0.1 or not k:
+        far.append(float(losses[-1]))
+    w = w - 0.1 * (X.T @ r) / len(y)
+=== places that jitscope's arrays say, as Python's numbers
+import jitscope.numpy as jnp
+cdf = jnp.cumsum(jnp.asarray(rng.dirichlet(np.ones(3), size=3).astype(np.float32)), axis=1); us = jnp.asarray(rng.random(30).astype(np.float32)); state = 0; path = []; seen = jnp.zeros(3)
+---
+for u in us:
+    state = min(int(jnp.searchsorted(cdf[state], u)), 2)
+    seen = seen.at[state].add(1.0 if 0.2 < u < 0.9 else 0.5)
+    path.append(state)
+=== an order that NumPy draws for jitscope's arrays, one by one
+import jitscope, jitscope.numpy as jnp
+X = jnp.asarray(rng.normal(size=(12, 3)).astype(np.float32)); y = X @ jnp.ones(3); w = jnp.zeros(3); totals = []
+g = jitscope.grad(lambda w, x, t: 0.5 * (x @ w - t) ** 2)
+---
+for epoch in range(3):
+    total = 0.0
+    for i in rng.permutation(12):
+        w = w - 0.05 * g(w, X[i], y[i])
+        total += float(jnp.sum(w))
+    totals.append(total / 12)
+=== the best of dicts of jitscope's arrays
+import jitscope, jitscope.numpy as jnp
+p = {"a": jnp.ones(2), "b": jnp.zeros(())}; v = {k: jnp.zeros_like(q) for k, q in p.items()}; best = float("inf"); best_p = None; trace = []
+def loss(p): return jnp.sum((p["a"] * 2 + p["b"] - 1) ** 2)
+---
+for step in range(6):
+    value, g = jitscope.value_and_grad(loss)(p)
+    for k in p:
+        v[k] = 0.8 * v[k] - 0.06 * g[k]
+        p[k] = p[k] + v[k]
+    trace.append(float(value))
+    if trace[-1] < best:
+        best = trace[-1]
+        best_p = dict(p)
+=== a function that each turn of jitscope's arrays makes
+import jitscope.numpy as jnp
+from jitscope import lax
+rho = jnp.asarray(rng.normal(size=6).astype(np.float32)); phi = jnp.zeros(6); log = []
+---
+for step in range(5):
+    def relax(i, p):
+        return 0.5 * (jnp.roll(p, 1) + jnp.roll(p, -1)) - rho
+    new = lax.fori_loop(0, 3, relax, phi)
+    log.append((step, float(jnp.abs(new - phi).max())))
+    phi = new - new.mean()
 """)
