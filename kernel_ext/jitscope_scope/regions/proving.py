@@ -166,18 +166,18 @@ def _proof(body: tuple[ast.stmt, ...], edit: EditText, visit: Visit, live: set[s
         run, by = _first_that_runs(near, visit.values, k)
         moved = max(moved, sensitivity(found[0].plain, [run.plain], by, edit.allowed))
         found.append(run)
-    if (close := _near(body, visit, found)) is not None:
+    if (close := _near(body, visit, found, edit.allowed > ALLOWED)) is not None:
         raise CannotCompile(close[0], "differences", close[1])
     same = joined([f.same for f in found])
     same = replace(same, rounding=max(same.rounding, moved))
     return Proof(same, min(f.plain_s for f in found[:1]), found[0].first_s, later)
 
 
-def _near(body: tuple[ast.stmt, ...], visit: Visit, runs: list[_Run]) -> tuple[int, str] | None:
+def _near(body: tuple[ast.stmt, ...], visit: Visit, runs: list[_Run], narrow: bool) -> tuple[int, str] | None:
     """The line of a comparison, here or in a function, of numbers that are equal but for rounding, which may have made them, and what is to be said of
     it; on the recorded values or on others like these, which begin with the same ties."""
     others = ties.other_digits((f.plain, f.edited) for f in runs)
-    said, watch = ties.Comparisons(), Stopwatch()
+    said, watch = ties.Comparisons(narrow), Stopwatch()
     functions, same = functions_of(body, visit.values), runs[0].plain.keys() - others
     with ties.noted(body, functions, others, same, said, {**visit.values, **visit.after}) as tree:
         if tree is None:
@@ -345,6 +345,8 @@ def _refused(error: Exception, line: int) -> CannotCompile:
         return CannotCompile(
             line, "object", f"a dict or a set is asked with a value that is not known while tracing{where}", called
         )
+    if kind == "TypeError" and said.startswith("or "):
+        return CannotCompile(line, "value read by Python", f"`int` cuts a floating number of an array{where}", called)
     word = "value read by Python" if kind in _READ else "object" if kind in _OF_OBJECTS else "shape"
     return CannotCompile(line, word, f"the compiled form is refused: {_first_line(error)}{where}", called)
 
@@ -589,7 +591,7 @@ def _floats(x: np.ndarray, y: np.ndarray, name: str, line: int, allowed: float, 
         ulps = gaps / np.spacing(np.maximum(sizes, np.finfo(x.dtype).tiny).astype(np.finfo(x.dtype).dtype))
     ulp = min(float(ulps.max()), sys.float_info.max)
     allowed = allowed if x.dtype in (np.float64, np.complex128) else ALLOWED_32
-    rounding = ROUNDING * float(np.finfo(x.dtype).eps) * floor
+    rounding = ROUNDING * rounding_of(np.zeros(1, x.dtype), floor, allowed)
     if gap > max(allowed * max(scale, 1e-300), rounding):
         said = f"`{name}` would differ by {gap:.1e} (values up to {scale:.1e}), more than is allowed"
         raise _Differs(line, said, name, gap)

@@ -17,7 +17,8 @@ import numpy as np
 from ..source_code.parameters import given_to
 from . import naming
 from .functions import codes_of
-from .homes import attributes_of, is_users_object
+from .homes import attributes_of, data_of, is_array, is_users_object
+from .left_overs import left_of, made_once
 
 
 NAME = "region_compared"
@@ -43,13 +44,19 @@ class Comparisons:
     """Compares as statements do, in which it stands under `NAME`; `near` is the line of one whose numbers, not equal ones, were so near to one
     another, and what is to be said of it."""
 
-    def __init__(self) -> None:
+    def __init__(self, narrow: bool = False) -> None:
+        """`narrow` says that numbers are rounded to 32 bits."""
         self.near: tuple[int, str] | None = None
+        self.narrow = narrow
 
-    def __call__(self, word: str, a: object, b: object, line: int, text: str, picked: bool) -> object:
+    def __call__(
+        self, word: str, a: object, b: object, line: int, text: str, picked: bool, larger: tuple[object, ...] = ()
+    ) -> object:
+        """`larger` are the numbers of which these are left."""
         if self.near is None and any(np.asarray(v).dtype.kind == "f" for v in (a, b)):
             with np.errstate(all="ignore"):
-                self._look(word, np.asarray(a, np.float64), np.asarray(b, np.float64), line, text)
+                of = max((float(np.max(np.abs(np.asarray(v, np.float64)))) for v in larger), default=0.0)
+                self._look(word, np.asarray(a, np.float64), np.asarray(b, np.float64), line, text, of)
                 if picked and self.near is None and word in _COMPARED:
                     self._look_at_equal(word, np.asarray(a, np.float64), np.asarray(b, np.float64), line, text)
         return getattr(operator, word)(a, b) if hasattr(operator, word) else a
@@ -60,7 +67,7 @@ class Comparisons:
         if np.any((x == y) & (x != np.round(x))):
             self.near = line, f"{text} compares equal sums of what masks pick, which compiled code rounds otherwise"
 
-    def _look(self, word: str, x: np.ndarray, y: np.ndarray, line: int, text: str) -> None:
+    def _look(self, word: str, x: np.ndarray, y: np.ndarray, line: int, text: str, larger: float) -> None:
         does = "compares numbers that are equal"
         if word == "peak":
             x = np.sort(x.ravel())
@@ -70,7 +77,9 @@ class Comparisons:
             y, does = np.round(x), "cuts a number that is whole, or a half,"
             x = np.where(y % 2 == 0, y, x) if word == "half" else x
         gap = np.abs(x - y)
-        if np.any((gap > 0) & (gap <= ROUNDINGS * np.spacing(np.maximum(np.abs(x), np.abs(y))))):
+        size = np.maximum(np.abs(x), np.abs(y))
+        one = np.maximum(size, larger) * 2.0**-23 if self.narrow else np.spacing(size)
+        if np.any((gap > 0) & np.isfinite(gap) & (gap <= ROUNDINGS * one)):
             self.near = line, f"{text} {does} but for rounding, which compiled code does otherwise"
 
 
@@ -80,8 +89,8 @@ def other_digits(runs: Iterable[tuple[Mapping[str, object], Mapping[str, object]
 
 
 def _digits(value: object, depth: int = 3) -> object:
-    if isinstance(value, (float, np.floating, np.ndarray)):
-        return np.asarray(value).tobytes()
+    if isinstance(value, (float, np.floating, np.ndarray)) or is_array(value):
+        return np.asarray(data_of(value)).tobytes()
     inside = (
         value if isinstance(value, (list, tuple)) else attributes_of(value).values() if is_users_object(value) else ()
     )
@@ -109,6 +118,7 @@ def noted(
     rounded = {id(n): given.rounded(n) for n in nodes}
     writer = _Compared(given.of_region(), rounded)
     writer.picked = _summed([*body, *nodes], values)
+    writer.made = made_once(body) if said.narrow else None
     whole = ast.fix_missing_locations(ast.Module([writer.visit(copy.deepcopy(s)) for s in body], []))
     codes: dict[tuple[str, int, str], CodeType] = {}
     for name, tree in trees.items():
@@ -173,6 +183,8 @@ class _Compared(ast.NodeTransformer):
         self.names, self.of, self.found = names, of, False
         self.picked: set[str] = set()
         """Names of sums of what masks pick, and of what is made of such."""
+        self.made: Mapping[str, ast.expr] | None = None
+        """What names of the region are made of, where it is asked of which larger numbers something is left."""
         self.inside = ""
         """Words for the function that is looked at: its lines are those of the cell that defines it."""
 
@@ -222,8 +234,11 @@ class _Compared(ast.NodeTransformer):
 
     def _noted(self, word: str, node: ast.expr, *parts: ast.expr) -> ast.expr:
         text = f"`{ast.unparse(node)}`{self.inside}"
+        self.found = True
         picked = ast.Constant(bool(naming.loaded([node]) & self.picked))
-        self.found, where = True, [ast.Constant(0 if self.inside else node.lineno), ast.Constant(text), picked]
+        where: list[ast.expr] = [ast.Constant(0 if self.inside else node.lineno), ast.Constant(text), picked]
+        larger = [p for part in parts for p in left_of(part, self.made)] if self.made is not None else []
+        where += [ast.Tuple(copy.deepcopy(larger), ast.Load())] if larger else []
         inner = [self.visit(p) for p in parts]
         given = [ast.Constant(word), *inner, *([ast.Constant(1.0)] if len(inner) < 2 else []), *where]
         return ast.copy_location(ast.Call(ast.Name(NAME, ast.Load()), given, []), node)

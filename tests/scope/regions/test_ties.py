@@ -67,6 +67,14 @@ LESS, SAME = 0.1 + 0.2, 0.3
         ("s = W[1:].sum()\nr = s > 0.1", "", ""),
         ("s = (10 * W)[m].sum()\nr = s == 1", "", ""),
         ("k = np.argmax([W[m].sum(), W[~m].sum()])", "W", ""),
+        ("r = x > y + 1e-9", "x", ""),
+        ("in 32 bits: r = x > y + 1e-9", "x", "`x > y + 1e-09` compares"),
+        ("in 32 bits: r = x > y + 1e-5", "x", ""),
+        ("in 32 bits: r = x < np.inf", "x", ""),
+        ("r = abs(x - y) < 1e-8", "x", ""),
+        ("in 32 bits: r = abs(x - y) < 1e-8", "x", "`abs(x - y) < 1e-08` compares"),
+        ("in 32 bits: d = x - y\nr = np.max(np.abs(d)) / y < 1e-7", "x", "`np.max(np.abs(d)) / y < 1e-07` compares"),
+        ("in 32 bits: r = abs(x - y) < 1e-5", "x", ""),
     ],
 )
 def test_ties_are_found_where_rounding_may_have_made_the_numbers(text: str, others: str, near: str) -> None:
@@ -77,7 +85,7 @@ def test_ties_are_found_where_rounding_may_have_made_the_numbers(text: str, othe
     exec(compile(FUNCTIONS, "<cell 1>", "exec"), names)
     exec("clock = Clock()", names)
     before = {n: f.__code__ for n, f in names.items() if callable(f) and hasattr(f, "__code__")}
-    body, said = ast.parse(text).body, ties.Comparisons()
+    body, said = ast.parse(text.removeprefix("in 32 bits: ")).body, ties.Comparisons(text.startswith("in 32 bits"))
     with ties.noted(
         body, functions_of(body, names), others.split(), {"x", "y", "A"} - {*others.split()}, said, names
     ) as tree:
