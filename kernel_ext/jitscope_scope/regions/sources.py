@@ -72,7 +72,7 @@ def _has_text(value: object, names: Mapping[str, object]) -> bool:
 class _Walk:
     def __init__(self, names: Mapping[str, object]) -> None:
         self.names = names
-        self.known: dict[int, int] = {}
+        self.known: dict[object, int] = {}
         self.kept: list[object] = []
         self.functions: list[FunctionType] = []
         self.count = 0
@@ -85,15 +85,15 @@ class _Walk:
             return _of_array(v) if whole else None
         if v is _MISSING:
             return None
-        if id(v) in self.known:
-            return "again", self.known[id(v)]
+        if (one := _identity(v)) in self.known:
+            return "again", self.known[one]
         if isinstance(v, (list, tuple, dict, set, frozenset)):
             return self._of_parts(v, whole)
         self._know(v)
         return self._of_one(v)
 
     def _know(self, v: object) -> None:
-        self.known[id(v)] = len(self.known)
+        self.known[_identity(v)] = len(self.known)
         self.kept.append(v)  # what is made on the way must not give its id to another
 
     def _of_parts(self, v: Iterable[object], whole: bool) -> object:
@@ -153,6 +153,13 @@ class _Walk:
         own = [b for b in kind.__mro__ if not of_a_library(b)]
         kept = [(b.__qualname__, n, v) for b in own for n, v in vars(b).items() if not n.startswith("_abc_")]
         return [(k, n, self.of(v, True)) for k, n, v in kept if n not in _OF_CLASSES]
+
+
+def _identity(v: object) -> object:
+    """What is the same for one value. A function that keeps nothing is known by its code: `jax.grad(f)` may have another copy of `f`."""
+    if isinstance(v, FunctionType) and not v.__closure__:
+        return id(v.__code__), id(v.__defaults__), id(v.__kwdefaults__)
+    return id(v)
 
 
 def _is_inside(value: object, module: ModuleType) -> bool:

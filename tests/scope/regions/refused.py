@@ -595,13 +595,4 @@ def f(v):
 ---
 for k in range(30):
     x = calls + f(x)
-=== a stop of 32 bits that is less than what rounding leaves of it -> differences
-import jitscope.numpy as jnp
-x = jnp.asarray(rng.uniform(50, 60, size=700).astype(np.float32)); history = [60.0]
----
-for k in range(300):
-    x = x - 0.05 * (x - 7.0)
-    history.append(float(jnp.mean(jnp.sqrt(x) * x)))
-    if abs(history[-1] - history[-2]) < 2e-4:
-        break
 """)
