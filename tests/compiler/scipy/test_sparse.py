@@ -189,3 +189,34 @@ def test_what_lies_outside_is_not_summed() -> None:
     batch = sparse.BCOO((jnp.array([[1, 2], [3, 100]]), jnp.array([[[0], [2]], [[1], [3]]])), shape=(2, 3))
     assert batch.sum() == 6
     np.testing.assert_array_equal(batch.sum(1).todense(), [3, 3])
+
+
+def ring(n: int) -> Any:
+    return 2 * np.eye(n) - np.roll(np.eye(n), 1, 0) - np.roll(np.eye(n), -1, 0)
+
+
+MATRICES = {
+    "positive": np.diag(np.arange(40) + 1.0),
+    "negative": -np.diag(np.arange(40) + 1.0),
+    "indefinite": some((40, 40), 5) + some((40, 40), 5).T,
+    "of rank 2": some((40, 2), 6, 1.0) @ some((40, 2), 6, 1.0).T,
+    "all alike": np.eye(40),
+    "pairs alike": ring(40),
+    "zero": np.zeros((40, 40)),
+}
+
+
+@pytest.mark.parametrize("matrix", MATRICES)
+def test_largest_eigenvalues(matrix: str) -> None:
+    a = jnp.asarray(MATRICES[matrix], "float32")
+    values, vectors, steps = once(lambda a, x: sparse.linalg.lobpcg_standard(a, x, m=150))(a, some((40, 3), 7, 1.0))
+    np.testing.assert_allclose(values, np.linalg.eigvalsh(np.asarray(a, float))[::-1][:3], rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(a @ vectors, values * vectors, atol=2e-2)
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(3), atol=1e-5)
+    assert steps <= 150 and (steps < 50 or matrix in ("negative", "of rank 2", "zero"))
+
+
+@pytest.mark.parametrize("a, x", [(A, A), (np.eye(40), np.ones((40, 8))), (np.eye(40)[:20], np.ones((40, 2))), (np.eye(40), np.ones((40, 2), int)), (np.eye(40), np.ones(40))])  # fmt: skip
+def test_eigenvalues_of_other_shapes(a: Any, x: Any) -> None:
+    with pytest.raises(ValueError, match="lobpcg_standard"):
+        sparse.linalg.lobpcg_standard(np.asarray(a, "float32"), x)

@@ -4,6 +4,7 @@
 that `jit`, `vmap`, `grad` and loops take them. `sparsify(f)` is `f` for sparse arguments.
 """
 
+from . import linalg as linalg
 from .arrays import *
 from .conversion import *
 from .elementwise import *
@@ -21,4 +22,4 @@ __all__ = ["BCOO", "BCSR", "COO", "CSC", "CSR", "JAXSparse", "SparseEfficiencyEr
            "bcoo_sum_duplicates", "bcoo_todense", "bcoo_transpose", "bcoo_update_layout", "bcsr_dot_general",
            "bcsr_fromdense", "bcsr_sum_duplicates", "bcsr_todense", "coo_fromdense", "coo_matmat", "coo_matvec",
            "coo_todense", "csr_fromdense", "csr_matmat", "csr_matvec", "csr_todense", "empty", "eye", "grad", "jacfwd",
-           "jacobian", "jacrev", "random_bcoo", "sparsify", "todense", "value_and_grad"]  # fmt: skip
+           "jacobian", "jacrev", "linalg", "random_bcoo", "sparsify", "todense", "value_and_grad"]  # fmt: skip

@@ -1,4 +1,4 @@
-"""`jitscope.experimental.sparse.linalg`: equations with sparse matrices."""
+"""`jitscope.experimental.sparse.linalg`: equations with sparse matrices, and eigenvalues of matrices that are known by their products."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from ...api.callbacks import pure_callback
 from ...backend.stages import ShapeDtypeStruct
 from ...control.linear_solve import custom_linear_solve
 from ...core.annotations import Array, ArrayLike
+from .eigenvalues import lobpcg_standard
 from .layouts import CSR
 
 
-__all__ = ["spsolve"]
+__all__ = ["lobpcg_standard", "spsolve"]
 
 
 def spsolve(
