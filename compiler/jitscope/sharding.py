@@ -18,10 +18,11 @@ from .core.shardings import (
     PartitionSpec,
     Sharding,
     SingleDeviceSharding,
+    UnreducedKind,
     make_single_device_sharding,
 )
 
 
 __all__ = ["AbstractDevice", "AbstractMesh", "AxisType", "ManualAxisType", "Mesh", "NamedSharding", "P", "PartitionSpec",
-           "Sharding", "SingleDeviceSharding", "auto_axes", "explicit_axes", "get_abstract_mesh", "get_mesh",
+           "Sharding", "SingleDeviceSharding", "UnreducedKind", "auto_axes", "explicit_axes", "get_abstract_mesh", "get_mesh",
            "make_single_device_sharding", "reshard", "set_mesh", "use_abstract_mesh"]  # fmt: skip

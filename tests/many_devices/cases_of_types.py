@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.many_devices.cases import case, lies
+from tests.many_devices.cases import case, error, lies, tells
 
 
 def outcome(o: Any, call: Callable[[], Any]) -> Any:
@@ -234,3 +234,35 @@ def shardings_of_types(o: Any) -> Any:
     moved = o.S.reshard(o.jx.device_put(o.n, o.at(mesh=o.typed)), o.jx.typeof(typed).sharding)
     struct = o.jx.ShapeDtypeStruct((8, 4), "float32", sharding=o.jx.typeof(o.jnp.ones((8, 4))).sharding)
     return [seen, lies(moved), str(o.jx.jit(lambda a: a + 1).lower(struct).compile().input_shardings)]
+
+
+@case
+def meshes_of_results_whose_axes_were_explicit(o: Any) -> Any:
+    P, doubled = o.P, o.S.explicit_axes(lambda x: {"twice": x * 2, "sum": x.sum()})
+    found = []
+    for mesh in (
+        o.line,
+        o.mesh,
+        o.jx.make_mesh((4, 2), ("x", "y"), axis_types=(o.S.AxisType.Auto, o.S.AxisType.Explicit)),
+    ):
+        with o.jx.set_mesh(mesh):
+            for call in (doubled, o.jx.jit(lambda x: doubled(x, in_sharding=P("x")))):
+                for given in (o.n, o.jnp.asarray(o.n), o.jx.device_put(o.n, P("x"))):
+                    told = call(given, in_sharding=P("x")) if call is doubled else call(given)
+                    found.append([[*tells(x), str(o.jx.typeof(x))] for x in (told["twice"], told["sum"])])
+    return found
+
+
+@case
+def kinds_of_what_is_unreduced(o: Any) -> Any:
+    Kind, P = o.S.UnreducedKind, o.P
+    spec = P("x", unreduced={"y"}, unreduced_kind=Kind.sum)
+    calls = [lambda: P("x", unreduced_kind=Kind.sum), lambda: P(unreduced={"x"}, unreduced_kind="sum")]
+    return [
+        [kind.name for kind in Kind],
+        repr(spec),
+        spec is P("x", unreduced={"y"}),
+        P("x").unreduced_kind is None,
+        spec.update(unreduced={"z"}).unreduced_kind.name,
+        *map(error, calls),
+    ]

@@ -17,6 +17,7 @@ from ..core.annotations import Array as AnyArray, Device, DTypeLike, Format, PyT
 from ..core.avals import ShapedArray, aval_of, physical
 from ..core.dtypes import canonicalize, is_extended
 from ..core.meshes import AxisType, Mesh, get_abstract_mesh, use_abstract_mesh
+from ..core.part_types import laid_of
 from ..core.resharding import with_auto_layout
 from ..core.shardings import (
     NamedSharding,
@@ -26,7 +27,7 @@ from ..core.shardings import (
     mentioned,
     padded,
 )
-from ..core.trace import Tracer
+from ..core.trace import Tracer, evaluating
 from ..core.wrapping import wraps
 from ..ops.rng import random_unwrap_p, random_wrap_p
 from ..xla import client
@@ -155,7 +156,7 @@ def auto_axes(
         before, names = _switched("auto_axes", axes, tree.leaves(asked))
         if before is None or not set(names) & set(before.explicit_axes):
             return f(*args, **kwargs)
-        plain = tree.map(lambda x: with_auto_layout(x, names) if hasattr(x, "aval") else x, args)
+        plain = tree.map(lambda x: _left_open(x, names) if hasattr(x, "aval") else x, args)
         with use_abstract_mesh(before.update_axis_types(dict.fromkeys(names, AxisType.Auto))):
             out = f(*plain, **kwargs)
         return reshard(out, asked)
@@ -188,9 +189,18 @@ def explicit_axes(
             raise ValueError("explicit_axes needs a mesh in force: use jitscope.set_mesh(mesh)")
         with use_abstract_mesh(before.update_axis_types(dict.fromkeys(names, AxisType.Explicit))):
             out = f(*reshard(args, asked), **kwargs)
-        return tree.map(lambda x: with_auto_layout(x, [n for n in names if n not in before.explicit_axes]), out)
+        return tree.map(lambda x: _left_open(x, [n for n in names if n not in before.explicit_axes]), out)
 
     return run
+
+
+def _left_open(x: Any, names: Sequence[Any]) -> Any:
+    """`x`, whose type says no longer how it lies along these axes; of an array, neither does the mesh that it names."""
+    laid = laid_of(aval_of(x))
+    if laid is None or laid.spec.unreduced or isinstance(x, Tracer) or not evaluating():
+        return with_auto_layout(x, names)
+    types = laid.mesh.update_axis_types(dict.fromkeys(names, AxisType.Auto)).axis_types
+    return moved_to(x, NamedSharding(x.sharding.mesh.update(axis_types=types), PartitionSpec(*laid.spec.partitions)))
 
 
 def _asked(name: str, option: str, given: Any, kwargs: dict[str, Any]) -> Any:

@@ -239,7 +239,7 @@ def spread_for(
     wanted = [s.mesh for s in outs if isinstance(s, NamedSharding) and s.mesh.size > 1]
     # What is whole everywhere says least of how the others are to be named.
     given = [_mesh_of(at) for at in sorted((at for at in layouts if isinstance(at, Layout)), key=_is_whole)]
-    mesh = next(iter([*wanted, *given]), None) or mesh_of_program(closed) or _mesh_in_force()
+    mesh = next(iter([*wanted, *given]), None) or _named(closed)
     if mesh is None and not isinstance(device, Group):
         return _on_one(closed, layouts, device, outs, by_itself)
     mesh = _of_types(closed, mesh or device.mesh)
@@ -285,6 +285,15 @@ def _on_one(closed: ClosedJaxpr, layouts: Sequence[Any], device: Any, outs: Sequ
         for s, a in zip(outs or [None] * len(closed.out_avals), closed.out_avals)
     ]
     return MeshLayouts(device, ins, tuple(map(layout_for, results, closed.out_avals)))
+
+
+def _named(closed: ClosedJaxpr) -> Mesh | None:
+    """The mesh that a program's equations name, where the one in force differs from it in types of axes alone that one, which knows
+    how its results are known; else the one in force."""
+    named, here = mesh_of_program(closed), _mesh_in_force()
+    if named is None or here is None:
+        return named or here
+    return here if here.shape_tuple == named.shape_tuple and place_of(here) is place_of(named) else named
 
 
 def _mesh_in_force() -> Mesh | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Hashable, Iterator, Sequence, Set
+from enum import Enum
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -44,13 +45,21 @@ def _entry(part: Any) -> Any:
 _specs: WeakValueDictionary[Any, PartitionSpec] = WeakValueDictionary()
 
 
+class UnreducedKind(Enum):
+    """What is still to be done with the values of several devices, where an array is unreduced. Here they are terms of a sum."""
+
+    sum = 1
+    max = 2
+    min = 3
+
+
 class PartitionSpec:
     """Which mesh axes each axis of an array is spread over: a name, a tuple of names, or None. Axes that are not mentioned are
     whole. `unreduced`: mesh axes over which sums are still to be taken; `reduced`: those over which they were. Equal ones are
     one object.
 
     Raises ValueError for an axis that is both spread and unreduced or reduced, and for tuples in tuples, TypeError where
-    these are no sets.
+    these are no sets, NotImplementedError for an `unreduced_kind` other than sums.
     """
 
     UNCONSTRAINED = UNCONSTRAINED
@@ -63,10 +72,13 @@ class PartitionSpec:
         *partitions: Hashable | Sequence[Hashable],
         unreduced: Set[Hashable] = frozenset(),
         reduced: Set[Hashable] = frozenset(),
+        unreduced_kind: UnreducedKind | None = None,
     ) -> PartitionSpec:
         for name, given in (("unreduced", unreduced), ("reduced", reduced)):
             if not isinstance(given, (set, frozenset)):
                 raise TypeError(f"{name} of a PartitionSpec is a set of mesh axes, not {type(given).__name__}")
+        if unreduced_kind is not None:
+            _check_sum(unreduced_kind, unreduced)
         parts, unreduced, reduced = tuple(map(_entry, partitions)), frozenset(unreduced), frozenset(reduced)
         key = (parts, unreduced, reduced)
         found = _specs.get(key)
@@ -76,6 +88,11 @@ class PartitionSpec:
             made.partitions, made.unreduced, made.reduced = key
             found = _specs.setdefault(key, made)
         return found
+
+    @property
+    def unreduced_kind(self) -> UnreducedKind | None:
+        """`UnreducedKind.sum` where sums are still to be taken."""
+        return UnreducedKind.sum if self.unreduced else None
 
     def __init_subclass__(cls, **_: Any) -> None:
         raise TypeError("PartitionSpec has no subclasses")
@@ -128,17 +145,28 @@ class PartitionSpec:
         partitions: Sequence[Any] | None = None,
         unreduced: Set[Hashable] | None = None,
         reduced: Set[Hashable] | None = None,
+        unreduced_kind: UnreducedKind | None = None,
     ) -> PartitionSpec:
         """A spec with some parts changed. Raises TypeError, ValueError as `PartitionSpec`."""
         return PartitionSpec(
             *(self.partitions if partitions is None else partitions),
             unreduced=self.unreduced if unreduced is None else unreduced,
             reduced=self.reduced if reduced is None else reduced,
+            unreduced_kind=unreduced_kind,
         )
 
 
 def _spec(partitions: tuple, unreduced: frozenset, reduced: frozenset) -> PartitionSpec:
     return PartitionSpec(*partitions, unreduced=unreduced, reduced=reduced)
+
+
+def _check_sum(kind: Any, unreduced: Set[Hashable]) -> None:
+    if not isinstance(kind, UnreducedKind):
+        raise TypeError(f"unreduced_kind of a PartitionSpec is an UnreducedKind, not {type(kind).__name__}")
+    if not unreduced:
+        raise ValueError(f"unreduced_kind is {kind}, and the PartitionSpec is unreduced over no axis")
+    if kind is not UnreducedKind.sum:
+        raise NotImplementedError(f"{kind}: arrays here are unreduced over sums alone")
 
 
 def _check_sums(parts: tuple, unreduced: frozenset, reduced: frozenset) -> None:
