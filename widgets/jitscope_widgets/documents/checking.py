@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import Any
 
 from . import kinds, types
@@ -31,38 +32,75 @@ def validate(document: object) -> None:
     except msgspec.ValidationError as error:
         what, _, path = str(error).partition(" - at `$")
         raise DocumentError(f"{kind}{path.rstrip('`')}: {what[:1].lower()}{what[1:]}") from None
-    for problem in problems(form, document, kind):
-        raise DocumentError(problem)
+    if found := problem(form, document):
+        raise DocumentError(kind + found)
 
 
-def problems(form: Form, value: Any, path: str) -> Iterator[str]:
-    """What the types of values do not say: fields that no record has, numbers that are not finite, and the rules of records."""
+def problem(form: Form, value: Any) -> str | None:
+    """What is wrong that the types of values do not say, the first of it, behind the path that leads there: fields that no record has, numbers
+    that are not finite, and the rules of records."""
+    check = _check(form)
+    return check(value) if check is not None else None
+
+
+Check = Callable[[Any], str | None]
+
+
+@functools.cache
+def _check(form: Form) -> Check | None:
+    """What looks for it in a value of a form; None where nothing can be wrong."""
     form, _ = optional(form)
+    if form is float:
+        return _in_number
+    if is_record(form):
+        return functools.partial(_in_record, form)
+    if (inner := items(form)) is not None:
+        return functools.partial(_in_list, _check(inner))
+    if (inner := entries(form)) is not None and (check := _check(inner)) is not None:
+        return functools.partial(_in_entries, check)
+    return None
+
+
+def _in_number(value: Any) -> str | None:
+    finite = value is None or math.isfinite(value)
+    return None if finite else f": expected a finite number, found {value_text(value)}"
+
+
+def _in_list(check: Check | None, value: Any) -> str | None:
+    if not isinstance(value, list):
+        return f": expected a list, found {value_text(value)}" if value is not None else None
+    if check is not None:
+        for index, item in enumerate(value):
+            if (found := check(item)) is not None:
+                return f"[{index}]{found}"
+    return None
+
+
+def _in_entries(check: Check, value: Any) -> str | None:
+    for key, item in value.items() if value is not None else ():
+        if (found := check(item)) is not None:
+            return f"[{key!r}]{found}"
+    return None
+
+
+def _in_record(record: type, value: Any) -> str | None:
     if value is None:
-        return
-    if form is float and not math.isfinite(value):
-        yield f"{path}: expected a finite number, found {value_text(value)}"
-    elif is_record(form):
-        yield from _problems_of_record(form, value, path)
-    elif (inner := items(form)) is not None:
-        if not isinstance(value, list):
-            yield f"{path}: expected a list, found {value_text(value)}"
-        elif inner not in (str, int):
-            for index, item in enumerate(value):
-                yield from problems(inner, item, f"{path}[{index}]")
-    elif (inner := entries(form)) is not None and inner not in (str, int):
-        for key, item in value.items():
-            yield from problems(inner, item, f"{path}[{key!r}]")
-
-
-def _problems_of_record(record: type, value: Any, path: str) -> Iterator[str]:
+        return None
     known = fields(record)
-    further = {name for name in value if record is Instruments and name not in known and name in kinds()}
-    for name in sorted(further):
-        yield from problems(types()[name], value[name], f"{path}[{name!r}]")
-    for surplus in (name for name in value if name not in known and name not in further):
-        yield f"{path}: there is no field {surplus!r} here; the fields are {', '.join(known)}"
-    for name, field in known.items():
-        if name in value and field.form not in (str, int, bool):
-            yield from problems(field.form, value[name], f"{path}.{name}")
-    yield from RULES.get(record, lambda *_: ())(value, path)
+    others = [name for name in value if name not in known]
+    for name in sorted(name for name in others if name in kinds()) if record is Instruments else ():
+        if (found := problem(types()[name], value[name])) is not None:
+            return f"[{name!r}]{found}"
+        others.remove(name)
+    if others:
+        return f": there is no field {others[0]!r} here; the fields are {', '.join(known)}"
+    for name, check in _checks_of_fields(record):
+        if name in value and (found := check(value[name])) is not None:
+            return f".{name}{found}"
+    return next(RULES[record](value, ""), None) if record in RULES else None
+
+
+@functools.cache
+def _checks_of_fields(record: type) -> list[tuple[str, Check]]:
+    checks = [(name, _check(field.form)) for name, field in fields(record).items()]
+    return [(name, check) for name, check in checks if check is not None]
