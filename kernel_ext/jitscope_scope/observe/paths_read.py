@@ -46,26 +46,40 @@ NOTHING: Any = object()
 def paths_read(code: types.CodeType, given: frozenset[str] = frozenset()) -> tuple[PathRead, ...]:
     """The paths that code, and the code inside it, reads from its globals, its closure, its first argument, and those that are `given`."""
     own = (*code.co_varnames[: min(1, code.co_argcount)], *given.intersection(code.co_varnames))
-    stored = frozenset(_stored(code))
-    found = _paths_of(code, frozenset(code.co_freevars), frozenset(own) - stored)
+    read = dict(_instructions(code))
+    stored = frozenset(_stored(code, read))
+    found = _paths_of(code, frozenset(code.co_freevars), frozenset(own) - stored, read)
     return tuple(one for one in found if one.steps[0][1] not in stored)
 
 
-def _stored(code: types.CodeType) -> Iterator[str]:
-    """The names that code, and the code inside it, gives values: a counter of traces is nothing that it reads from outside."""
-    yield from (str(one.argval) for one in dis.get_instructions(code) if one.opname in _STORES)
+_Instructions = Mapping[types.CodeType, list[dis.Instruction]]
+
+
+def _instructions(code: types.CodeType) -> Iterator[tuple[types.CodeType, list[dis.Instruction]]]:
+    """Those of code, and of each code inside it."""
+    yield code, list(dis.get_instructions(code))
     for part in code.co_consts:
         if isinstance(part, types.CodeType):
-            yield from (name for name in _stored(part) if name not in part.co_varnames)
+            yield from _instructions(part)
+
+
+def _stored(code: types.CodeType, read: _Instructions) -> Iterator[str]:
+    """The names that code, and the code inside it, gives values: a counter of traces is nothing that it reads from outside."""
+    yield from (str(one.argval) for one in read[code] if one.opname in _STORES)
+    for part in code.co_consts:
+        if isinstance(part, types.CodeType):
+            yield from (name for name in _stored(part, read) if name not in part.co_varnames)
 
 
 _STORES = frozenset(("STORE_GLOBAL", "STORE_DEREF", "STORE_FAST"))
 
 
-def _paths_of(code: types.CodeType, free: frozenset[str], own: frozenset[str]) -> Iterator[PathRead]:
+def _paths_of(
+    code: types.CodeType, free: frozenset[str], own: frozenset[str], read: _Instructions
+) -> Iterator[PathRead]:
     branches = _Branches(code)
     path: _Path | None = None
-    for one in dis.get_instructions(code):
+    for one in read[code]:
         branches.pass_by(one)
         if path is not None and path.goes_on(one):
             continue
@@ -74,7 +88,7 @@ def _paths_of(code: types.CodeType, free: frozenset[str], own: frozenset[str]) -
         path = _Path.begun(one, code, free, own, branches)
     for part in code.co_consts:
         if isinstance(part, types.CodeType):
-            yield from _paths_of(part, free & frozenset(part.co_freevars), own & frozenset(part.co_freevars))
+            yield from _paths_of(part, free & frozenset(part.co_freevars), own & frozenset(part.co_freevars), read)
 
 
 class _Path:

@@ -98,7 +98,7 @@ class _Search:
     ) -> Iterator[Redefinition]:
         """What is another one of what a function reads; `known` is what it captured when it was traced, `owner` the object whose method it
         is."""
-        if function.__code__ in self._met or depth > _DEEPEST:
+        if function.__code__ in self._met or depth > _DEEPEST or (depth and _leads_nowhere(function, owner)):
             return
         self._met.add(function.__code__)
         for read in _reads(function.__code__):
@@ -145,6 +145,12 @@ class _Search:
     def _other(self, name: str, now: types.CodeType) -> types.CodeType | None:
         candidates = [code for code in self._by_name.get(name, ()) if _is_of_one_module(code, now)]
         return None if any(is_same_code(code, now) for code in candidates) else next(iter(candidates), None)
+
+
+def _leads_nowhere(function: types.FunctionType, owner: Any) -> bool:
+    """Whether a function reads from its module alone, which is this library's or Python's: what it calls there is no user's."""
+    file = function.__code__.co_filename
+    return owner is NOTHING and not function.__closure__ and (source.is_internal(file) or source.is_stdlib(file))
 
 
 def _is_of_one_module(one: types.CodeType, other: types.CodeType) -> bool:
