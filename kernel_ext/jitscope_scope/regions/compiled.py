@@ -42,7 +42,11 @@ def first_carry(library: Any, turn: Callable[[Any], Any], start: tuple[Any, ...]
     arrays, after = import_module(f"{library.__name__}.numpy"), library.eval_shape(turn, start)
     alike = lambda value, seen: arrays.broadcast_to(arrays.asarray(value, seen.dtype), seen.shape)
     zeros = lambda seen: arrays.zeros(seen.shape, seen.dtype)
-    return library.tree.map(alike, start, after[: len(start)]) + library.tree.map(zeros, after[len(start) :])
+    given, (kinds, form) = library.tree.leaves(start), library.tree.flatten(after[: len(start)])
+    if len(given) != len(kinds):
+        return library.tree.map(alike, start, after[: len(start)])  # which raises, and says where they differ
+    first = library.tree.unflatten(form, [alike(v, k) for v, k in zip(given, kinds, strict=True)])
+    return first + library.tree.map(zeros, after[len(start) :])
 
 
 def chosen_by(library: Any) -> Callable[[Any, Any, Any], Any]:

@@ -93,7 +93,7 @@ def left(
     loop = body[-1]
     if len(body) != 1 or not isinstance(loop, (ast.For, ast.While)):
         return None
-    exits = [s for s in loop.body if isinstance(s, ast.If) and s.body and isinstance(s.body[-1], ast.Break)]
+    exits = _exits(loop.body, inside=not loop.orelse)
     told = [s for s in exits if len(s.body) > 1 and not naming.leaves(s.body[:-1])]
     if not exits or (not told and not loop.orelse):
         return None
@@ -105,11 +105,10 @@ def left(
     only_said([*told, *([final] if loop.orelse else [])], visit, definitions)
     flags = [f"{name}_left_{k}" for k in range(1, len(ends) + 1)]
     new = copy.deepcopy(loop)
-    new.orelse = []
-    for flag, s in zip(flags, ends, strict=True):
-        inner = new.body[loop.body.index(s)]
-        assert isinstance(inner, ast.If)
+    copies = [s for s, old in zip(_exits(new.body, inside=not loop.orelse), exits, strict=True) if old in ends]
+    for flag, s, inner in zip(flags, ends, copies, strict=True):
         inner.body = [_set(flag, True, s), inner.body[-1]]
+    new.orelse = []
     start = [_set(flag, False, loop) for flag in flags]
     later = [x for s in told for x in s.body[:-1]] + list(loop.orelse)
     edit = write((*start, new), _with_flags(visit, flags), live | naming.loaded(later) | set(flags))
@@ -121,6 +120,17 @@ def left(
         lines = [line for x in loop.orelse for line in ast.unparse(x).splitlines()]
         call += [f"if not ({' or '.join(flags)}):", *("    " + line for line in lines)]
     return replace(edit, call=(*call, f"del {', '.join(flags)}"), said=True)
+
+
+def _exits(block: naming.Statements, inside: bool) -> list[ast.If]:
+    """The branches that leave the loop at their end: those in the block, and those `inside` of its branches."""
+    found: list[ast.If] = []
+    for s in block:
+        if isinstance(s, ast.If):
+            leaves = bool(s.body) and isinstance(s.body[-1], ast.Break)
+            found += [s] if leaves else _exits(s.body, inside) if inside else []
+            found += _exits(s.orelse, inside) if inside else []
+    return found
 
 
 def in_pieces(

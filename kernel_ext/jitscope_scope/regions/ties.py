@@ -19,6 +19,7 @@ from . import naming
 from .functions import codes_of
 from .homes import attributes_of, data_of, is_array, is_users_object
 from .left_overs import left_of, made_once
+from .parts import whole_number
 
 
 NAME = "region_compared"
@@ -31,10 +32,11 @@ _WORDS: dict[type[ast.AST], str] = dict(
         strict=True,
     )
 )
-_COMPARED = frozenset("lt le gt ge eq ne peak".split())
+_COMPARED = frozenset("lt le gt ge eq ne argmax argmin argsort".split())
 _STEPS = frozenset("int floor ceil trunc fix astype".split())
 _SUMS = frozenset("sum mean std var prod average dot".split())
-_PEAKS = frozenset("argmax argmin argsort".split())
+_PEAKS = {"argmax": slice(-2, None), "argmin": slice(0, 2), "argsort": slice(None)}
+"""Functions that pick places, and which of the sorted numbers they pick among."""
 _KEEPING = frozenset("min max abs float len range".split())
 """Functions that give one of the numbers that they are given."""
 _FUNCTIONS = (ast.FunctionDef, ast.Lambda)
@@ -63,15 +65,14 @@ class Comparisons:
 
     def _look_at_equal(self, word: str, x: np.ndarray, y: np.ndarray, line: int, text: str) -> None:
         """Sums of what a mask picks, which are equal: compiled ones round as the picked places lie."""
-        x, y = (np.sort(x.ravel())[1:], np.sort(x.ravel())[:-1]) if word == "peak" else (x, y)
+        x, y = _neighbours(word, x, y) if word in _PEAKS else (x, y)
         if np.any((x == y) & (x != np.round(x))):
             self.near = line, f"{text} compares equal sums of what masks pick, which compiled code rounds otherwise"
 
     def _look(self, word: str, x: np.ndarray, y: np.ndarray, line: int, text: str, larger: float) -> None:
         does = "compares numbers that are equal"
-        if word == "peak":
-            x = np.sort(x.ravel())
-            x, y, does = x[1:], x[:-1], "picks among numbers that are equal"
+        if word in _PEAKS:
+            (x, y), does = _neighbours(word, x, y), "picks among numbers that are equal"
         elif word in ("step", "half", "floordiv", "mod"):
             x = x / y if word in ("floordiv", "mod") else 2 * x if word == "half" else x
             y, does = np.round(x), "cuts a number that is whole, or a half,"
@@ -81,6 +82,13 @@ class Comparisons:
         one = np.maximum(size, larger) * 2.0**-23 if self.narrow else np.spacing(size)
         if np.any((gap > 0) & np.isfinite(gap) & (gap <= ROUNDINGS * one)):
             self.near = line, f"{text} {does} but for rounding, which compiled code does otherwise"
+
+
+def _neighbours(word: str, x: np.ndarray, axis: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Each number among which a place is picked, and the one next to it in size; along an axis, NaN for all of them."""
+    rows = np.moveaxis(x, int(axis), 0) if np.isfinite(axis) else x.ravel()
+    rows = np.sort(rows, axis=0)[_PEAKS[word]]
+    return rows[1:], rows[:-1]
 
 
 def other_digits(runs: Iterable[tuple[Mapping[str, object], Mapping[str, object]]]) -> set[str]:
@@ -218,17 +226,19 @@ class _Compared(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-        word = "step" if name in _STEPS else "peak" if name in _PEAKS else "half" if name in ("round", "rint") else ""
+        word = "step" if name in _STEPS else name if name in _PEAKS else "half" if name in ("round", "rint") else ""
         whole = name != "astype" or ast.unparse(node.args[0] if node.args else node).rpartition(".")[2].startswith(
             "int"
         )
         if word and whole and self._reads(node):
-            of_array = isinstance(node.func, ast.Attribute) and (name == "astype" or not node.args)
+            placed = name in _PEAKS and whole_number(node.args[0] if node.args else None) is not None
+            of_array = isinstance(node.func, ast.Attribute) and (name == "astype" or not node.args or placed)
+            axis = [ast.Constant(_axis(node, of_array))] if name in _PEAKS else []
             if of_array:
-                node.func.value = self._noted(word, node, node.func.value)  # type: ignore[attr-defined]
+                node.func.value = self._noted(word, node, node.func.value, *axis)  # type: ignore[attr-defined]
                 return node
-            if len(node.args) == 1:
-                node.args[0] = self._noted(word, node, node.args[0])
+            if len(node.args) == 1 or axis:
+                node.args[0] = self._noted(word, node, node.args[0], *axis)
                 return node
         return self.generic_visit(node)
 
@@ -242,6 +252,15 @@ class _Compared(ast.NodeTransformer):
         inner = [self.visit(p) for p in parts]
         given = [ast.Constant(word), *inner, *([ast.Constant(1.0)] if len(inner) < 2 else []), *where]
         return ast.copy_location(ast.Call(ast.Name(NAME, ast.Load()), given, []), node)
+
+
+def _axis(node: ast.Call, of_array: bool) -> float:
+    """The axis along which a call picks places; NaN for all of them, or where it is not written."""
+    given = [*(k.value for k in node.keywords if k.arg == "axis"), *node.args[not of_array : 2 - of_array]]
+    number = whole_number(given[0]) if given else None
+    if not given and isinstance(node.func, ast.Attribute) and node.func.attr == "argsort":
+        number = -1
+    return float("nan") if number is None else number
 
 
 class _Given:

@@ -166,4 +166,30 @@ for step in range(5):
     new = lax.fori_loop(0, 3, relax, phi)
     log.append((step, float(jnp.abs(new - phi).max())))
     phi = new - new.mean()
+=== a loss that begins without bound, beside NumPy's rows
+import jitscope, jitscope.numpy as jnp
+X = rng.normal(size=(20, 3)).astype(np.float32); w = jnp.zeros(3); kept = np.zeros((8, 3)); rate = 0.1; before = np.inf
+def loss(w): return jnp.mean((jnp.asarray(X) @ w - 1.0) ** 2)
+---
+for k in range(8):
+    w = w - rate * jitscope.grad(loss)(w)
+    kept[k] = np.asarray(w)
+    now = float(loss(w))
+    if now > before:
+        rate *= 0.5
+    before = now
+=== patience of jitscope's arrays, said where it ends
+import jitscope.numpy as jnp
+w = jnp.asarray(rng.uniform(1, 2, 3).astype(np.float32)); best = float("inf"); best_w = w; wait = 0; hist = []
+---
+for k in range(40):
+    w = 0.5 * w + 0.1
+    hist.append(float(jnp.sum(w)))
+    if hist[-1] < best - 0.05:
+        best, best_w, wait = hist[-1], w, 0
+    else:
+        wait += 1
+        if wait > 2:
+            print("enough after", len(hist))
+            break
 """)
