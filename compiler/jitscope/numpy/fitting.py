@@ -77,7 +77,8 @@ def polydiv(u: ArrayLike, v: ArrayLike, *, trim_leading_zeros: bool = False) -> 
     first, in floats.
 
     The remainder has zeros in front; `trim_leading_zeros` takes away those that are zero up to rounding (less than the
-    root of eps), which needs concrete values: it raises ConcretizationTypeError while tracing.
+    root of eps), which needs concrete values: it raises ConcretizationTypeError while tracing. Raises ValueError for
+    coefficients that are no vectors.
     """
     quotient, rest = _divided(u, v)
     if not trim_leading_zeros:
@@ -102,7 +103,10 @@ def _needs_values(name: str, what: str) -> ConcretizationTypeError:
 def _divided(u: Any, v: Any) -> tuple[Any, Any]:
     (rest, divisor), _, dtype, _ = promoted("polydiv", (u, v), inexact=True)
     rest, divisor = (array_operand("polydiv", p) for p in (rest, divisor))
-    m, n = (aval_of(p).shape[0] - 1 for p in (rest, divisor))
+    shapes = [aval_of(p).shape for p in (rest, divisor)]
+    if any(len(shape) != 1 for shape in shapes):
+        raise ValueError(f"polydiv takes the coefficients as vectors; it got shapes {shapes[0]} and {shapes[1]}")
+    m, n = (size - 1 for (size,) in shapes)
     scale = div_p(scalar_like(divisor, 1), getitem(divisor, 0))
     factors = []
     for k in range(m - n + 1):

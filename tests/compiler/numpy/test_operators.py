@@ -313,6 +313,7 @@ def test_large_arrays_are_filled_on_the_device() -> None:
         (lambda: jnp.array([1, None]), ValueError, "None"),
         (lambda: jnp.zeros((2, -1)), ValueError, "negative size"),
         (lambda: jnp.zeros(2.5), TypeError, "must be an int"),
+        (lambda: jnp.polydiv(jnp.ones((3, 3)), 2.5), ValueError, "as vectors; it got shapes"),
         (lambda: jnp.arange(0, 3, 0), ZeroDivisionError, "step is 0"),
         (lambda: -jnp.asarray([True]), TypeError, "neg works on"),
         (lambda: jnp.ones(2) & 1, TypeError, "and works on"),
