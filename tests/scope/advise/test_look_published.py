@@ -154,6 +154,10 @@ def dropout(key, xs, whole):
 """,
         [(line, "The key `key` is used again in every iteration:") for line in (6, 8)],
     ),
+    "one key twice in one line": (
+        "\ndef f(key):\n    return jax.random.normal(key) + jax.random.uniform(key)\n",
+        [(3, "The key `key` is used again in this line:")],
+    ),
     "what has no name cannot stay as it was": (
         "\ndef f(x):\n    y = jnp.ones(3)\n    (y == x).all()\n",
         [(4, "`(y == x).all()` computes something new and changes nothing: its result is dropped here.")],

@@ -347,7 +347,7 @@ class _Reuse:
             again = "in every iteration"
             fix = "Split it before the loop and take one key for each iteration: for k in jax.random.split(key, n)."
         else:
-            again = f"here, after {self.code.line_told(first, call)}"
+            again = "in this line" if first.lineno == call.lineno else f"here, after {self.code.line_told(first, call)}"
             fix = f"Split it first: {key}, own = jax.random.split({key}), and use each part once."
         message = f"the key `{key}` is used again {again}: the random numbers are not independent of each other."
         lower = None if how == "equal" else "info"

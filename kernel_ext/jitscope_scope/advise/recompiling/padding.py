@@ -93,7 +93,7 @@ def _pad(numpy: str, group: Group, name: str, sizes: Sizes) -> str:
     leaf = next(leaf for leaf in group.rows[-1].signature.leaves if leaf.path == sizes.path)  # pyright: ignore[reportOptionalMemberAccess]
     rows = f"{name}.shape[{axis}]"
     wanted = f"{sizes.buckets[0]}" if len(sizes.buckets) == 1 else f"(1 << ({rows} - 1).bit_length())"
-    if len(sizes.buckets) == 1 and sizes.pattern in ("growing", "ragged"):
+    if len(sizes.buckets) == 1 and sizes.pattern not in ("last batch", "two"):
         wanted = f"max({wanted}, {rows})"
     widths = [f"(0, {wanted} - {rows})" if i == axis else "(0, 0)" for i in range(len(leaf.shape))]
     return f"{numpy}.pad({name}, ({', '.join(widths)}{',' * (len(widths) == 1)}))"

@@ -81,6 +81,6 @@ def _pattern(sizes: tuple[int, ...], calls: Counter[int], in_a_loop: bool) -> st
         falls = list(sizes) == sorted(sizes, reverse=True)
         return "last batch" if in_a_loop and falls and calls[large] > calls[small] else "two"
     steps = [after - before for before, after in itertools.pairwise(sizes)]
-    if all(step > 0 for step in steps):
+    if all(step >= 0 for step in steps):
         return "growing"
-    return "shrinking" if all(step < 0 for step in steps) else "ragged"
+    return "shrinking" if all(step <= 0 for step in steps) else "ragged"
