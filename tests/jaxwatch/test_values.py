@@ -266,6 +266,11 @@ def test_what_is_not_run_again_says_why(watcher):
         jitscope.inspect(soft)(captured).compare(options={"xla_backend_optimization_level": 0})
 
 
+def test_a_nan_of_an_infinity_that_was_given_names_the_argument(watcher):
+    found = find_nan(jax.jit(lambda p, v: v @ (p["q"] + 1)))({"q": jnp.full((3, 2), jnp.inf)}, x * 0).document
+    assert found["cause"].endswith("; p['q'] had infinities already"), found["cause"]
+
+
 def test_a_hunt_that_takes_too_long_says_so_in_a_sentence(monkeypatch):
     monkeypatch.setattr(by_parts, "PartsReport", functools.partial(by_parts.PartsReport, seconds=0.0))
     with pytest.raises(Unavailable, match=r"^the hunt stopped in line \d+: it took more than 0 s$"):

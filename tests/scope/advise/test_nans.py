@@ -123,6 +123,7 @@ CAUSES = [
     (lambda x: x.astype(jnp.bfloat16) * 1e38, [100.0], "beyond the largest bf16"),
     (lambda x: x @ (x * 1e38), [2.0, 2], "a sum of products beyond the largest f32"),
     (lambda x: 1 / x, [0.0, 1], "1 divided by 0"),
+    (lambda x: x * 2 - x, [1.0, np.inf], "an infinity minus an infinity; x had infinities already"),
     (lambda x: jnp.where(x > 0, x, -jnp.inf) - x.min() * jnp.inf, [-1.0], "the infinity is written in the program"),
     (jx.grad(lambda x: jnp.std(x)), [1.0, 1], "the derivative of sqrt is infinite at 0"),
 ]

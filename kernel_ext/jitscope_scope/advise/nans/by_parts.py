@@ -37,7 +37,7 @@ class _Origin(NamedTuple):
     known: at least)."""
 
     made: Finding | BadInput | None
-    infinity: Finding | None = None
+    infinity: Finding | BadInput | None = None
     carried: tuple[Step, Any] | None = None
     after: int = 0
 
@@ -125,7 +125,7 @@ class _Trail(Follower):
         infinity = None
         if self._infinities is not None:
             before = (self._infinities.of(x) for x in operands)
-            infinity = next((one.made for one in before if one is not None and isinstance(one.made, Finding)), None)
+            infinity = next((one.made for one in before if one is not None and one.made is not None), None)
         return _Origin(finding, infinity, after=self._now)
 
     def written(self, path: str) -> tuple[Position | None, tuple[str, ...]]:
@@ -260,7 +260,7 @@ class PartsReport(Answer):
         return made._replace(steps=tuple(once.values()))
 
     @property
-    def infinity(self) -> Finding | None:
+    def infinite(self) -> Finding | BadInput | None:
         return self._origin.infinity if self._origin and self.nan else None
 
     @property
@@ -277,7 +277,7 @@ class PartsReport(Answer):
         if self.finding is None:
             return ""
         told = causes.why(self.finding, self.nan)
-        return f"{told}; the infinity is {causes.why(self.infinity, False)}" if self.infinity is not None else told
+        return told + self.of_infinity
 
 
 def _compiled(row: Row, program: Evaluable) -> list[Any]:

@@ -65,7 +65,7 @@ class Answer:
     derivative: Any
     where: Any
     finding: Any
-    infinity: Any
+    infinite: Any
     why: Any
 
     can_run_again: Any
@@ -91,6 +91,18 @@ class Answer:
         from .rewriting import checked_fixes
 
         return checked_fixes(self) if self.can_run_again and self.finding is not None else []
+
+    @property
+    def infinity(self) -> Finding | None:
+        """What made the infinity that became the NaN, if the program did."""
+        return self.infinite if isinstance(self.infinite, Finding) else None
+
+    @property
+    def of_infinity(self) -> str:
+        """Where the infinity comes from, behind the cause of the NaN; "" where that is not known."""
+        if isinstance(self.infinite, BadInput):
+            return f"; {self.infinite.name} had infinities already"
+        return f"; the infinity is {causes.why(self.infinite, False)}" if self.infinite is not None else ""
 
     @property
     def what(self) -> str:
@@ -135,16 +147,16 @@ class Report(Answer):
         return bool(self.hunt.bad_results())
 
     @functools.cached_property
-    def infinity(self) -> Finding | None:
-        """What made the infinity that became the NaN."""
+    def infinite(self) -> Finding | BadInput | None:
+        """Where the infinity comes from that became the NaN."""
         finding = self.finding
         if finding is None or not self.nan:
             return None
         for place, x in zip(finding.places, finding.operands):
             values = causes.wide(x)
             if values.dtype.kind in "fc" and np.isinf(values).any():
-                found = self.hunt.cause_of(place, infinities).finding
-                if found is not None:
+                hunt = self.hunt.cause_of(place, infinities)
+                if (found := hunt.finding or next(iter(hunt.given), None)) is not None:
                     return found
         return None
 
@@ -186,11 +198,9 @@ class Report(Answer):
         if self.derivative:
             hidden = "the where does not take it, its derivative does" if self.where is not None else ""
             special = causes.singular(self._forward()) if finding.backward else hidden
-            return f"{told}: {special}" if special else told
-        infinity = self.infinity
-        if infinity is not None:
-            told += f"; the infinity is {causes.why(infinity, False)}"
-        return told + self._pattern()
+            told = f"{told}: {special}" if special else told
+            return told + (self.of_infinity if isinstance(self.infinite, BadInput) else "")
+        return told + self.of_infinity + self._pattern()
 
     def _forward(self) -> list[str]:
         """The operations whose derivative it is: those written at the same place."""
