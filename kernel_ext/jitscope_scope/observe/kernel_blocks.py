@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 
 from ..annotations import GraphDocument, GraphNode, Kernel, ProgramBlock
-from .groups.kernels import Origins, block_label
+from .groups.kernels import Origins
 from .groups.names import without_number
 
 
@@ -23,6 +23,7 @@ class Blocks:
         self._origins = origins or Origins(graph)
         self._places: dict[str, int | None] = {}
         self._scopes: dict[str, str] = {}
+        labels = self._origins.called
         children: Counter[Hashable] = Counter()
         known: dict[Hashable, int] = {}
         counts: dict[int, dict[str | None, int]] = {}
@@ -36,7 +37,7 @@ class Blocks:
             if node.get("what") == "instance":
                 self._places[node["id"]] = outer
                 continue
-            label = block_label(node)
+            label = labels[node["id"]]
             kind = node.get("what"), without_number(label)
             together = "calls" in node or node.get("what") == "line"
             if together:

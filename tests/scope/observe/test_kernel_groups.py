@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope_scope import observe
 from jitscope_scope.observe.groups.kernels import Origins, grouped_operations
@@ -99,6 +100,19 @@ def test_calls_from_one_place_are_one_block(program: Any, label: str) -> None:
     ways = _ways(observe.compilation_document(row)["fusion"])
     (block,) = [row for row in ways["by block"] if words(row.cells[0]).startswith(label.split()[0])]
     assert words(block.cells[0]) == label and len(block.ref.kernels) >= 4
+
+
+def test_the_backward_pass_of_a_named_scope_is_told_from_itself() -> None:
+    def loss(x: Any, weights: Any) -> Any:
+        for n, w in enumerate(weights):
+            with jx.named_scope(f"Block_{n}"):
+                x = _block(x, w)
+        return jnp.sort(x, axis=0).sum()
+
+    row = row_of(jx.grad(loss, argnums=1), jnp.ones((8, 8)), [jnp.eye(8) * 2] * 2)
+    labels = [words(row.cells[0]) for row in _ways(observe.compilation_document(row)["fusion"])["by block"]]
+    shown = {label.split(" ›")[0] for label in labels}
+    assert {"Block_0", "Block_1", "Block_0 (backward)", "Block_1 (backward)"} <= shown, labels
 
 
 def test_shares_of_groups_are_those_of_their_kernels(document: Any) -> None:

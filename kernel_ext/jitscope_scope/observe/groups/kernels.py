@@ -20,10 +20,26 @@ class Origin(NamedTuple):
     what: str
 
 
-def block_label(node: GraphNode) -> str:
-    """What a group or scope is called among others: of what a function was compiled to apart, the backward pass is told from itself."""
-    backward = node["kind"] == "scope" and "transpose" in node.get("transforms", ())
-    return f"{node['label']} (backward)" if backward else node["label"]
+def block_labels(graph: GraphDocument) -> dict[str, str]:
+    """What the groups and scopes of a jaxpr's graph are called among others, by id: of what a function was compiled to apart, and of a named
+    scope, the backward pass is told from itself."""
+    nodes = {node["id"]: node for node in graph["nodes"]}
+    forward = set[str]()
+    for node in graph["nodes"]:
+        scope = node["scope"] if node["kind"] in ("equation", "scope") and not _is_backward(node) else None
+        while scope is not None and scope not in forward and nodes[scope]["kind"] == "group":
+            forward.add(scope)
+            scope = nodes[scope]["scope"]
+    found: dict[str, str] = {}
+    for ident, node in nodes.items():
+        named = node.get("what") == "named scope" and ident not in forward
+        backward = named or (node["kind"] == "scope" and _is_backward(node))
+        found[ident] = f"{node['label']} (backward)" if backward else node["label"]
+    return found
+
+
+def _is_backward(node: GraphNode) -> bool:
+    return "transpose" in node.get("transforms", ())
 
 
 Chain = tuple[Origin, ...]
@@ -38,10 +54,11 @@ class Origins:
         self.nodes: dict[str, GraphNode] = {}
         self.labels: dict[str, str] = {}
         around: dict[str | None, Chain] = {None: ()}
+        self.called = block_labels(graph) if graph else {}
         for node in graph["nodes"] if graph else ():
             chain = around.get(node["scope"], ())
             if node["kind"] in ("group", "scope"):
-                around[node["id"]] = (*chain, Origin(node["id"], block_label(node), node.get("what", "function")))
+                around[node["id"]] = (*chain, Origin(node["id"], self.called[node["id"]], node.get("what", "function")))
                 self.nodes[node["id"]] = node
             for path in node["paths"]:
                 self.chains[path] = chain
@@ -64,7 +81,7 @@ class Origins:
     def inside(self, paths: Sequence[str]) -> Chain:
         """What is round all in a loop, branch or call that stems from these paths: what is round these, and the scope that they are."""
         nodes = [self.nodes[path] for path in paths[:1] if len(paths) == 1 and path in self.nodes]
-        own = tuple(Origin(node["id"], block_label(node), node.get("what", "function")) for node in nodes)
+        own = tuple(Origin(node["id"], self.called[node["id"]], node.get("what", "function")) for node in nodes)
         return (*self.around(paths), *own)
 
 

@@ -15,7 +15,7 @@ from .trees import parts_of
 
 
 _LONGEST = 40
-_NUMBERED = re.compile(r"_\d+$")
+_NUMBERED = re.compile(r"_\d+(?=( \(backward\))?$)")
 _KEY = re.compile(r"""\['(.+)_\d+'\]|\["(.+)_\d+"\]|\.(\w+)_\d+$""")
 
 
