@@ -206,7 +206,7 @@ class _Document:
         paths = {one["name"]: set(one["paths"]) for one in kernels}
         apart = Apart(told, paths)
         found: list[TargetBoundary] = []
-        for one in boundaries_of(self.made.flow):
+        for one in boundaries_of(self.made.flow)[0]:
             giver, reader = ((name, paths.get(name, set())) for name in (one["from"], one["to"]))
             number = apart.between(giver, reader)
             seen = "; ".join(each["text"] for each in one["observed"])

@@ -56,9 +56,11 @@ def name_of_line(frames: Iterable[Frame]) -> str:
 
 @functools.lru_cache(1024)
 def _called(position: Position) -> str:
-    """`opt.update` of `opt.update(grads, state)`; "" of what is no call of a name, or stands in several lines."""
+    """`opt.update` of `opt.update(grads, state)`; "" of what is no call of a name. Of a call in several lines the first one tells it if that
+    ends where its arguments begin."""
     if position.line != position.end_line:
-        return ""
+        begun = position.text.encode()[position.column :].decode(errors="replace").strip()
+        return begun[:-1] if re.fullmatch(r"[\w.]+\(", begun) else ""
     text = position.text.encode()[position.column : position.end_column].decode(errors="replace")
     try:
         call = ast.parse(text.strip(), mode="eval").body
