@@ -110,3 +110,11 @@ def test_a_call_is_compared_with_the_one_that_differs_in_fewest_axes() -> None:
     ]
     (card,) = observe.recompilations_document(ledger, "", edited)["cards"]
     assert "; one program for each is right where all shapes come often." in card["fix"]["text"]
+
+
+def test_sizes_that_stay_while_another_changes_grow_or_shrink() -> None:
+    for sizes, told in (((5, 4, 4, 2), "shrinks from 5 to 2"), ((2, 3, 3, 5), "grows from 2 to 5")):
+        loop = f"for k, n in enumerate({sizes}):\n    f(jnp.ones(n), jnp.ones(k + 1))\n"
+        _, ledger = run(f"{HEADER}f = jax.jit(lambda x, y: x.sum() * y * UNIQUE)\n{loop}")
+        (card,) = observe.recompilations_document(ledger, "")["cards"]
+        assert card["because"] == f"axis 0 of x {told}, 3 sizes (1 more axis as well)"

@@ -293,18 +293,6 @@ def test_a_long_loop_is_one_small_card() -> None:
     assert card["seconds"]["value"] == pytest.approx(lost) and card["sites"][0]["seconds"] == pytest.approx(lost)
 
 
-@pytest.mark.parametrize(
-    ("sizes", "told"),
-    [((5, 4, 4, 2), "shrinks from 5 to 2, 3 sizes"), ((2, 3, 3, 5), "grows from 2 to 5, 3 sizes"), ((4, 2, 5), "has 3 sizes from 2 to 5, in no order")],
-)  # fmt: skip
-def test_sizes_that_stay_for_a_while_grow_or_shrink_all_the_same(sizes: tuple[int, ...], told: str) -> None:
-    """Another argument changed meanwhile."""
-    text = f"f = jax.jit(lambda x, y: x.sum() * y * UNIQUE)\nfor k, n in enumerate({sizes}):\n    f(jnp.ones(n), jnp.ones(k + 1))\n"
-    _, ledger = run(HEADER + text)
-    (card,) = observe.recompilations_document(ledger, "")["cards"]
-    assert card["because"] == f"axis 0 of x {told} (1 more axis as well)"
-
-
 def test_arguments_that_changed_alike_are_told_together() -> None:
     text = "f = jax.jit(lambda t, s: sum(t) * s * UNIQUE)\n"
     text += "for dtype in ('float32', 'bfloat16'):\n    f([jnp.ones(2, dtype)] * 5, jnp.ones(2))\n"
