@@ -7,11 +7,11 @@ import contextlib
 import linecache
 import subprocess
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from types import CodeType, FunctionType
 
-from . import naming, pricing
+from . import iterators, naming, pricing, recursion
 from .answers import CannotCompile, Cut, Region
 from .cells import Cell
 from .clock import Stopwatch, added, work
@@ -20,7 +20,7 @@ from .differences import Differences, joined
 from .draws import drawn_by_values
 from .empty_choices import empty_choices
 from .fixed_parts import with_places
-from .functions import codes_of, definitions
+from .functions import Definitions, codes_of, definitions
 from .generators import written_in
 from .homes import home_of
 from .in_place import acted_on, put_into
@@ -32,7 +32,7 @@ from .proving import CompilesTooLong, Proof, proof
 from .ragged_rows import with_rectangles
 from .replaying import Replay, harmless, replay
 from .stand_ins import StandIns
-from .watching import Observation, Recorder, Visit, compiles
+from .watching import COPIES, Observation, Recorder, Visit, compiles
 from .writing import EditText, written, written_apart, written_by_turns, written_in_parts, written_mixed
 from .written_rows import gone_through, written_out
 
@@ -131,6 +131,8 @@ class Watch:
             code = plain.get((f.__code__.co_filename, f.__code__.co_firstlineno, f.__code__.co_qualname))
             if code is not None and code.co_freevars == f.__code__.co_freevars:
                 f.__code__ = code
+        for copied, of in COPIES.items():
+            copied.__code__ = of.__code__
 
     def _seen(self, place: Place) -> Observation:
         for key, f in self.definitions.items():
@@ -143,7 +145,9 @@ class Watch:
             reached = reached.union(*(f.__code__.co_names for f in functions))
         bound = naming.bound(place.body) | naming.stored_into(place.body) | gone_through(place.body)
         bound |= {n for f in self.definitions.values() for s in f.body if isinstance(s, ast.Global) for n in s.names}
-        return Observation(frozenset(reached | bound | called), frozenset(bound | _lists(place) | acted_on(place.body)))
+        bound |= {n for f in self.definitions.values() for n in _lists([f]) - naming.bound(f.body)} & (reached | called)
+        lists = _lists(_walk(place))
+        return Observation(frozenset(reached | bound | called), frozenset(bound | lists | acted_on(place.body)))
 
     def regions(self) -> list[Region]:
         """The verdict on each place that took time, outermost first; what stands in a compiled place is not told again."""
@@ -220,8 +224,9 @@ class Watch:
     def _write(self, one: _Trial, visit: Visit, live: set[str], name: str) -> None:
         """Gives the trial the first edit that holds, if it may pay. Raises CannotCompile where none does."""
         body = one.place.body
+        plain = written_in(recursion.apart(written_out(body, visit), self.definitions), self.definitions, self.names)
+        form = iterators.written_out(plain, self.definitions) or plain
         try:
-            form = written_in(written_out(body, visit), self.definitions, self.names)
             for other in (with_rectangles(form, self.definitions), with_places(form)):
                 if other is not None:
                     with contextlib.suppress(CannotCompile):
@@ -229,11 +234,12 @@ class Watch:
                         return
             self._first_that_holds(one, form, visit, live, name)
         except CannotCompile:
-            if (other := as_loop(body, visit) or without_first_turns(body, visit, self.definitions)) is None:
-                raise
-            with contextlib.suppress(CannotCompile):
-                self._first_that_holds(one, other, visit, live, name)
-                return
+            again = as_loop(body, visit) or without_first_turns(body, visit, self.definitions)
+            for other in (*_in_columns(plain, self.definitions), again):
+                if other is not None:
+                    with contextlib.suppress(CannotCompile):
+                        self._first_that_holds(one, other, visit, live, name)
+                        return
             raise
 
     def _first_that_holds(self, one: _Trial, form: StandIns, visit: Visit, live: set[str], name: str) -> None:
@@ -244,10 +250,15 @@ class Watch:
         made = form.visit.values.keys() - visit.values.keys()
 
         def holds(edit: EditText | None, seen: Visit = visit) -> bool:
-            one.draws = edit.draws if edit is not None else ()
+            drawn = tuple(line for _, line in form.draws.values())
+            one.draws = (*edit.draws, *drawn) if edit is not None else ()
+            if edit is not None and edit.traced and self.recorder.seen[one.place.key].calls_itself:
+                raise _calls_itself(one.place)
             if edit is not None and dear:
                 edit = where_it_begins(edit, form.body)
-                edit = replace(edit, call=form.around(edit.call))
+                tests = () if form.depth else edit.tests  # what it asks of is there after the first turns
+                reads = tuple(dict.fromkeys(m for n in edit.reads for m in form.reads.get(n, (n,))))
+                edit = replace(edit, call=form.around(edit.call), tests=tests, reads=reads, draws=one.draws)
                 if form.tests:
                     edit = edit.importing(free_name(OURS, visit, COMPILED)).guarded(form.tests, one.place.body)
                     edit = replace(edit, reads=tuple(dict.fromkeys(form.parts.get(n, n) for n in edit.reads)))
@@ -437,6 +448,24 @@ class Watch:
         )
 
 
+def _in_columns(plain: StandIns, definitions: Definitions) -> list[StandIns]:
+    """A form of one loop over what an iterator gives, the first turns of which stay Python's where these make other kinds of things."""
+    if (form := iterators.in_columns(plain)) is None:
+        return []
+    if (rest := without_first_turns(form.body, form.visit, definitions)) is None:
+        return [form]
+    before, after = (*form.before, *rest.before), (*rest.after, *form.after)
+    whole = replace(rest, before=before, after=after, reads=form.reads)
+    return [iterators.written_out(whole, definitions) or whole]
+
+
+def _calls_itself(place: Place) -> CannotCompile:
+    """A stretch of a function that calls the function would be traced while it is."""
+    name = place.function.name if place.function is not None else ""
+    line = naming.line_of(place.body, f"{name}()") or place.body[0].lineno
+    return CannotCompile(line, "object", f"`{name}` calls itself")
+
+
 def _once(regions: list[Region]) -> list[Region]:
     """The regions, each statement told once: where a part of a statement is compiled, the refusal of the whole is a cut of that."""
     good = {(r.cell, r.line, r.end_line) for r in regions if r.verdict == "compile"}
@@ -502,12 +531,10 @@ def _walk(place: Place) -> list[ast.AST]:
     return [n for s in place.body for n in ast.walk(s)]
 
 
-def _lists(place: Place) -> set[str]:
+def _lists(among: Iterable[ast.AST]) -> set[str]:
+    """Names of what is appended to."""
     return {
         n.func.value.id
-        for n in _walk(place)
-        if isinstance(n, ast.Call)
-        and isinstance(n.func, ast.Attribute)
-        and n.func.attr == "append"
-        and isinstance(n.func.value, ast.Name)
+        for n in naming.all_of(ast.Call, among)
+        if isinstance(n.func, ast.Attribute) and n.func.attr == "append" and isinstance(n.func.value, ast.Name)
     }

@@ -96,6 +96,8 @@ def _goes_through_numbers(node: ast.expr, kept: Mapping[str, object]) -> bool:
     match node:
         case ast.Name(id=name):
             value = kept.get(name)
+            if isinstance(value, np.nditer):
+                return False
             return getattr(value, "ndim", 0) == 1 or (isinstance(value, (list, tuple)) and all(map(_is_number, value)))
         case ast.Call(func=ast.Name(id="range")):
             return True

@@ -101,12 +101,44 @@ def _size(places: list[tuple[ast.stmt, ...]], body: naming.Statements) -> str | 
     """How many elements these places append at most, as an expression of what the statements leave alone."""
     moving, parts = naming.bound(body) | naming.stored_into(body), []
     for loops in places:
-        factors = [length(loop.iter, moving) if isinstance(loop, ast.For) else None for loop in loops]
+        factors = [length(loop, moving) if isinstance(loop, ast.expr) else None for loop in _widest(loops)]
         known = [f for f in factors if f is not None]
         if len(known) < len(factors):
             return None
         parts.append(" * ".join(known))
     return " + ".join(parts) if all(parts) else None
+
+
+def _widest(loops: tuple[ast.stmt, ...]) -> list[ast.expr | None]:
+    """What loops inside of each other go through, with the ends of outer ranges in the place of their counts: at least as much as in any turn
+    (`range(n)` for `range(i)`, inside of `for i in range(n)`)."""
+    ends, wide = dict[str, tuple[ast.expr, ast.expr]](), list[ast.expr | None]()
+    for loop in loops:
+        if not isinstance(loop, ast.For):
+            wide.append(None)
+            continue
+        over = loop.iter
+        match over:
+            case ast.Call(func=ast.Name(id="range"), args=[*first, last], keywords=[]) if len(first) < 2:
+                low = _at_end(first[0] if first else ast.Constant(0), ends, 0)
+                high = _at_end(last, ends, 1)
+                if low is not None and high is not None:
+                    over = ast.Call(over.func, [low, high], [])
+                    if isinstance(loop.target, ast.Name) and loop.target.id not in naming.bound(loop.body):
+                        ends[loop.target.id] = low, high
+        wide.append(over)
+    return wide
+
+
+def _at_end(node: ast.expr, ends: Mapping[str, tuple[ast.expr, ast.expr]], end: int) -> ast.expr | None:
+    """The expression where it is smallest (`end` 0) or largest (1) over the counts of outer loops; None where the text does not show it."""
+    match node:
+        case ast.Name(id=name) if name in ends:
+            return ends[name][end]
+        case ast.BinOp(left=a, op=ast.Add() | ast.Sub() as op, right=b):
+            left, right = _at_end(a, ends, end), _at_end(b, ends, end if isinstance(op, ast.Add) else 1 - end)
+            return None if left is None or right is None else ast.BinOp(left, op, right)
+    return None if naming.names([node]) & ends.keys() else node
 
 
 def length(over: ast.expr, moving: set[str], arrays: Collection[str] = ()) -> str | None:

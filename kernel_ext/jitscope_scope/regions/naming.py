@@ -121,7 +121,7 @@ def root_of(node: ast.expr) -> str | None:
 
 def line_of(body: Statements, place: str) -> int | None:
     """The first line that binds a name, stores into it or appends to it; of an attribute (`self.x`) the first that binds it, of `f()`
-    the first that calls a function or a method of that name."""
+    the first that calls a function or a method of that name, of a statement its own."""
     if place.endswith("()"):
         return min(
             (n.lineno for n in all_of(ast.Call, body) if f".{ast.unparse(n.func)}".endswith(f".{place[:-2]}")),
@@ -134,7 +134,7 @@ def line_of(body: Statements, place: str) -> int | None:
                 places = [of]
         if any(ast.unparse(t) == place or (place.isidentifier() and root_of(t) == place) for t in places):
             return s.lineno
-    return None
+    return next((s.lineno for s in all_of(ast.stmt, body) if ast.unparse(s) == place), None)
 
 
 def read_first(block: Statements) -> set[str]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 import copy
+import linecache
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import CodeType
 from typing import TypeVar
 
 import numpy as np
@@ -56,6 +58,14 @@ class EditText:
     """Whether it is traced where what it reads, beside what is handed in, is another than before."""
     instead: CannotCompile | None = None
     """Why there is no other form, where this one is a try."""
+
+    def codes(self) -> tuple[CodeType, CodeType]:
+        """The code of the two parts, whose lines errors know."""
+        parts = {"<edit's definition>": [*self.imports, *self.definition], "<edit's call>": self.call}
+        texts = {name: "\n".join(lines) for name, lines in parts.items()}
+        linecache.cache.update({n: (len(t), None, t.splitlines(keepends=True), n) for n, t in texts.items()})
+        define, call = (compile(text, name, "exec") for name, text in texts.items())
+        return define, call
 
     def guarded(self, tests: Sequence[str], body: Sequence[ast.stmt]) -> EditText:
         """The edit where the tests are true, else the statements as they are."""

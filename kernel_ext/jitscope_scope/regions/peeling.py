@@ -43,7 +43,7 @@ def without_first_turns(body: naming.Statements, visit: Visit, definitions: Defi
     if not _of_two_kinds(changing, visit):
         return None
     for turns in range(1, MOST + 1):
-        if (apart := _apart(loop, turns)) is None or (done := _after(apart[0], visit, definitions)) is None:
+        if (apart := _apart(loop, turns, visit)) is None or (done := _after(apart[0], visit, definitions)) is None:
             return None
         (first, rest), (names, inside) = apart, done
         made = {n: names[n] for n in naming.bound_for_certain(first.body) & names.keys() if is_number(names[n])}
@@ -51,7 +51,7 @@ def without_first_turns(body: naming.Statements, visit: Visit, definitions: Defi
         seen = replace(
             visit,
             values={**visit.values, **values, **made},
-            live={**visit.live, **made},
+            live={**visit.live, **{n: v for n, v in values.items() if type(v) is tuple}, **made},
             places={t: p if inside.get(t) is None else inside[t][1] for t, p in visit.places.items()},
         )
         if not _of_two_kinds(changing, seen):
@@ -74,6 +74,9 @@ def _is_one(name: str, value: object) -> str | None:
     """What is true if a name stands for something of this kind: other values may need more turns for that."""
     if type(value) is dict and value and all(map(is_number, value.values())):
         return f"type({name}) is dict and list({name}) == {list(value)!r}"
+    if type(value) is tuple and all(is_number(e) and type(e) is not np.ndarray for e in value):
+        kinds = [type(e).__name__ for e in value]
+        return f"type({name}) is tuple and [type(e).__name__ for e in {name}] == {kinds!r}"
     if not is_number(value):
         return None
     text = f"type({name}).__name__ == {type(value).__name__!r}"
@@ -104,8 +107,9 @@ def _kind(value: object) -> object:
     return type(value), getattr(value, "dtype", None), np.ndim(value) if isinstance(value, np.ndarray) else 0
 
 
-def _apart(loop: ast.For | ast.While, turns: int) -> tuple[ast.For, ast.For | ast.While] | None:
-    """The loop of the first turns, and that of the others; None where it goes through something else than a range in steps of one."""
+def _apart(loop: ast.For | ast.While, turns: int, visit: Visit) -> tuple[ast.For, ast.For | ast.While] | None:
+    """The loop of the first turns, and that of the others; None where it goes through something else than a range in steps of one, or lists and
+    arrays that it leaves alone."""
     first: ast.For
     rest = copy.deepcopy(loop)
     if isinstance(loop, ast.While):
@@ -117,16 +121,37 @@ def _apart(loop: ast.For | ast.While, turns: int) -> tuple[ast.For, ast.For | as
         )
     else:
         assert isinstance(rest, ast.For)
-        match loop.iter:
-            case ast.Call(func=ast.Name(id="range"), args=[stop]):
-                later = f"range({turns}, {ast.unparse(stop)})"
-            case ast.Call(func=ast.Name(id="range"), args=[start, stop]):
-                later = f"range({ast.unparse(start)} + {turns}, {ast.unparse(stop)})"
-            case _:
-                return None
-        first = ast.For(loop.target, _expression(f"{ast.unparse(loop.iter)}[:{turns}]", loop), loop.body, [])
-        rest.iter = _expression(later, loop)
+        kept = {n for n, v in visit.values.items() if type(v) in (list, tuple, np.ndarray)}
+        kept -= naming.bound([loop]) | naming.stored_into([loop]) | {n for n in kept if not _stays(n, visit)}
+        if (halves := _halves(loop.iter, turns, kept)) is None:
+            return None
+        first = ast.For(loop.target, _expression(halves[0], loop), loop.body, [])
+        rest.iter = _expression(halves[1], loop)
     return ast.fix_missing_locations(ast.copy_location(first, loop)), rest
+
+
+def _stays(name: str, visit: Visit) -> bool:
+    """Whether a name stood for as many elements in the end."""
+    return len(visit.values[name]) == len(visit.after.get(name, visit.values[name]))  # type: ignore[arg-type]
+
+
+def _halves(node: ast.expr, turns: int, kept: Collection[str]) -> tuple[str, str] | None:
+    """What the first turns go through, and what the others do."""
+    match node:
+        case ast.Call(func=ast.Name(id="range"), args=[stop], keywords=[]):
+            return f"{ast.unparse(node)}[:{turns}]", f"range({turns}, {ast.unparse(stop)})"
+        case ast.Call(func=ast.Name(id="range"), args=[start, stop], keywords=[]):
+            return f"{ast.unparse(node)}[:{turns}]", f"range({ast.unparse(start)} + {turns}, {ast.unparse(stop)})"
+        case ast.Name(id=name) if name in kept:
+            return f"{name}[:{turns}]", f"{name}[{turns}:]"
+        case ast.Call(func=ast.Name(id="enumerate"), args=[of], keywords=[]) if halves := _halves(of, turns, kept):
+            return f"enumerate({halves[0]})", f"enumerate({halves[1]}, {turns})"
+        case ast.Call(func=ast.Name(id="zip"), args=[*args], keywords=[]):
+            each = [_halves(a, turns, kept) for a in args]
+            known = [e for e in each if e is not None]
+            if known and len(known) == len(each):
+                return f"zip({', '.join(a for a, _ in known)})", f"zip({', '.join(b for _, b in known)})"
+    return None
 
 
 def _expression(text: str, at: ast.stmt) -> ast.expr:

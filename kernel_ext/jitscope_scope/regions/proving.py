@@ -107,8 +107,7 @@ def proof(
 
 def _proof(body: tuple[ast.stmt, ...], edit: EditText, visit: Visit, live: set[str], line: int, most: float) -> Proof:
     plain = compile(ast.fix_missing_locations(ast.Module(list(body), [])), "<region>", "exec")
-    define = compile("\n".join([*edit.imports, *edit.definition]), "<edit>", "exec")
-    call = compile("\n".join(edit.call), "<edit>", "exec")
+    define, call = edit.codes()
     around = frozenset(visit.values.keys() & visit.around.keys() - visit.own), visit.around
     found = [
         _one(
@@ -338,9 +337,10 @@ def _refused(error: Exception, line: int) -> CannotCompile:
         return CannotCompile(line, "object", _KEPT_ELSEWHERE)
     if kind == "StoredUnderABranch":
         return CannotCompile(line, "effect", _UNDER_A_BRANCH)
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename.startswith("<cell")]
+    passed = traceback.extract_tb(error.__traceback__)
+    frames, own = ([f for f in passed if f.filename.startswith(of)] for of in ("<cell", "<edit"))
     where = f": `{frames[-1].line}` (in `{frames[-1].name}`)" if frames else ""
-    called = f"{frames[-1].name}()" if frames else ""
+    called = f"{frames[-1].name}()" if frames else (own[-1].line or "" if own else "")
     if kind == "TypeError" and "unhashable" in said and "Trace" in said:
         return CannotCompile(
             line, "object", f"a dict or a set is asked with a value that is not known while tracing{where}", called

@@ -180,6 +180,11 @@ class _Writer:
         return [t for s in body for t in self._statement(s)]
 
     def _statement(self, s: ast.stmt) -> list[ast.stmt]:
+        stores = [
+            t for t in naming.targets_of(s) if isinstance(t, ast.Subscript) and _row(t.slice, self.found) is not None
+        ]
+        if stores and not self._only_lengths(s.value):  # type: ignore[attr-defined]
+            raise _OtherUse
         if isinstance(s, ast.For) and (row := _row(s.iter, self.found)) is not None:
             self._over_a_row(s, *row)
         outer, self.first = self.first, []
@@ -199,6 +204,12 @@ class _Writer:
             if isinstance(inner := getattr(s, field, None), list):
                 setattr(s, field, self.block(inner))
         return [placed_at(t, s) for t in before] + [s]
+
+    def _only_lengths(self, value: ast.expr) -> bool:
+        """Whether rows have no part in a value but for how long they are."""
+        used = sum(n.id in self.found for n in naming.all_of(ast.Name, [value]))
+        calls = [c for c in naming.all_of(ast.Call, [value]) if ast.unparse(c.func) == "len" and len(c.args) == 1]
+        return used == sum(_row(c.args[0], self.found) is not None for c in calls)
 
     def _over_a_row(self, s: ast.For, name: str, at: ast.expr) -> None:
         """`for place in range(length): j = rows[i][place]` in place of `for j in near[i]`."""
@@ -335,9 +346,10 @@ class _Expressions(ast.NodeTransformer):
         others = [p for p in parts if p is not parts[rows[0]]]
         array = writer.visit.values.get(node.value.id) if isinstance(node.value, ast.Name) else None
         array = writer.visit.after.get(node.value.id) if array is None and isinstance(node.value, ast.Name) else array
+        if isinstance(node.ctx, ast.Store):
+            return self._stored(node, name, at, array)
         if (
             len(rows) > 1
-            or not isinstance(node.ctx, ast.Load)
             or not isinstance(array, np.ndarray)
             or not self._may_stand_before([at, *others])
             or writer.found[name] != 1
@@ -352,3 +364,17 @@ class _Expressions(ast.NodeTransformer):
             node.slice = whole
         picked = writer.before(f"picked_by_{name}", node)
         return placed_at(ast.Subscript(picked, writer.mask(name, at), ast.Load()), node)
+
+    def _stored(self, node: ast.Subscript, name: str, at: ast.expr, array: object) -> ast.AST:
+        """`x[near[i]] = number`: what a row is filled up with is a place of its own, where the same is stored."""
+        writer, value = self.writer, self.writer.visit.values[name]
+        lengths = rectangles(value)[-1]
+        if not isinstance(array, np.ndarray) or array.ndim != 1 or isinstance(node.slice, ast.Tuple):
+            raise _OtherUse
+        if len({*lengths}) == 1 or columns_of(value).endswith(EMPTY) or not columns_of(value).startswith(_OF_PLACES):
+            raise _OtherUse  # rows that differ in length all take the value: it is a number
+        row = writer.before(f"row_of_{name}", writer.whole_row(f"rows_of_{name}", at))
+        mask = writer.mask(name, at)
+        own = f"{writer.numpy}.where({mask.id}, {row.id}, {row.id}[0])"
+        node.slice = placed_at(writer.before(f"row_of_{name}", ast.parse(own, mode="eval").body), node)
+        return node

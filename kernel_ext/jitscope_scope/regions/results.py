@@ -154,6 +154,8 @@ class _Places:
         end = f"[:{results.count(n)}]" if n in results.in_rows else ""
         growing.no_views(n, visit)
         again = results.made.extended(n, result) if n in results.made.rows else None
+        if again is None and n not in visit.after:
+            raise CannotCompile(0, "object", f"`{n}` is a list that a function keeps, and appends to", n)
         self.binds.append(again or growing.afterwards(n, f"{result}{end}", visit.after[n], None, results.home))
 
     def _put_last(self) -> None:

@@ -45,6 +45,9 @@ class StandIns:
     sized: bool = False
     """Whether what is read has to be as large as it was."""
 
+    reads: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Names of what is made before, and of what it is made."""
+
     def whole(self, edit: EditText, body: naming.Statements) -> EditText:
         """The edit with what stands before and after it, and with the statements as they are where something is not as it was."""
         drawn = {**self.parts, **{n: of for n, (of, _) in self.draws.items()}}

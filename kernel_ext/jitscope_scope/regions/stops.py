@@ -14,7 +14,8 @@ from . import growing, naming
 from .answers import CannotCompile
 from .effects import Effects
 from .functions import Definitions
-from .parts import EditText, placed_at
+from .loop_starts import lengths_of
+from .parts import EditText, placed_at, whole_number
 from .watching import Visit
 
 
@@ -29,7 +30,10 @@ def between(
     """The region with its loop cut at the turns that a branch on the loop's count names (`if i % 100 == 0: print(…)`); None where there is
     no such branch. Raises CannotCompile where the branch does more than print and keep, or the stretches have no compiled form."""
     loop = body[-1]
-    if len(body) != 1 or not isinstance(loop, ast.For) or loop.orelse or (head := _range(loop)) is None:
+    if len(body) != 1 or not isinstance(loop, ast.For) or loop.orelse:
+        return None
+    loop = _by_its_count(loop, visit)
+    if (head := _range(loop)) is None:
         return None
     stops = [s for s in loop.body if isinstance(s, ast.If) and _by_count(s, loop, visit)]
     if not stops:
@@ -201,6 +205,46 @@ def _range(loop: ast.For) -> str | None:
             len(args) < 3
         ):
             return ast.unparse(loop.iter)
+    return None
+
+
+def _by_its_count(loop: ast.For, visit: Visit) -> ast.For:
+    """A loop over `enumerate` of arrays and lists that it leaves alone as one over a range, each turn of which takes its elements."""
+    match loop:
+        case ast.For(
+            target=ast.Tuple(elts=[ast.Name(id=count), rest]),
+            iter=ast.Call(func=ast.Name(id="enumerate"), args=[over, *start], keywords=[]),
+        ) if not any(whole_number(n) is None for n in start):
+            begin = next(map(whole_number, start), 0)
+        case _:
+            return loop
+    taken, lengths = _elements(rest, over, f"{count} - {begin}" if begin else count), lengths_of(over)
+    kept = {n for n, v in visit.values.items() if type(v) in (list, tuple, np.ndarray)}
+    if taken is None or not naming.loaded([over]) - {"zip"} <= kept - naming.bound([loop]) - naming.stored_into([loop]):
+        return loop
+    if any(
+        growing.appends(n, visit.values) and naming.root_of(n.func) in naming.loaded([over])
+        for n in naming.all_of(ast.Call, loop.body)
+    ):
+        return loop
+    size = lengths[0] if len(lengths) == 1 else f"min({', '.join(lengths)})"
+    head = f"for {count} in range({size if not begin else f'{begin}, {begin} + {size}'}): pass"
+    new = placed_at(ast.parse(head).body[0], loop)
+    assert isinstance(new, ast.For)
+    new.body = [*(placed_at(ast.parse(line).body[0], loop) for line in taken), *loop.body]
+    return new
+
+
+def _elements(target: ast.expr, over: ast.expr, at: str) -> list[str] | None:
+    """What binds a target to the elements of one place; None where they are not to be had by their places."""
+    match over, target:
+        case ast.Name(id=name), _:
+            return [f"{ast.unparse(target)} = {name}[{at}]"]
+        case ast.Call(func=ast.Name(id="zip"), args=args, keywords=[]), ast.Tuple(elts=targets) if len(args) == len(
+            targets
+        ):
+            each = [_elements(t, a, at) for t, a in zip(targets, args, strict=True)]
+            return None if None in each else [line for e in each if e for line in e]
     return None
 
 

@@ -250,12 +250,18 @@ def name_of(path: str) -> str:
     return f"{words_[-1]}_of_{'_'.join([root, *words_[:-1]])}" if words_ else root
 
 
+def _is_written(key: object) -> bool:
+    """Whether a key can stand in a text."""
+    parts = key if type(key) is tuple else (key,)
+    return all(type(p) in (int, bool, str) or (p is not key and type(p) in (float, type(None))) for p in parts)
+
+
 def is_structure(value: object) -> bool:
     """Whether a value is an object of the user's, or a container with something else than numbers in it."""
     if is_users_object(value):
         return not _has_its_own(type(value), _READING)
     if type(value) is dict:
-        return all(isinstance(k, (str, int, tuple)) for k in value) and len(value) <= MOST_PARTS
+        return len(value) <= MOST_PARTS and all(map(_is_written, value))
     if fields_of(type(value)):
         return len(value) <= MOST_PARTS  # type: ignore[arg-type]
     if type(value) in (list, tuple) and value and len(value) <= MOST_PARTS:  # type: ignore[arg-type]

@@ -165,7 +165,9 @@ class _FunctionText:
         found = Functions(region.values, region.definitions)
         found.changed, found.ours = region.changed.of, free_name(OURS, visit, COMPILED)
         found.outside = lambda n, cell: n in visit.enclosed and n not in written
-        touched = [v for n, v in visit.live.items() if isinstance(v, np.ndarray) and n in self.stored | visit.changed]
+        stored = self.stored | visit.changed
+        known = [*visit.live.items(), *visit.values.items()]  # functions that were copied keep copies
+        touched = [v for n, v in known if isinstance(v, np.ndarray) and n in stored]
 
         def hand_in(n: str, value: object) -> bool:
             if words.of_users(value) and n not in own:

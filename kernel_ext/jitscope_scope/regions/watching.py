@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import dis
 import random
 import sys
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
-from types import CodeType, FrameType, FunctionType, MethodType, ModuleType
+from types import CellType, CodeType, FrameType, FunctionType, MethodType, ModuleType
 from typing import TypeGuard, cast
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from . import paths
 from .clock import Pair, Stopwatch, added, work
 from .homes import attributes_of, is_users_object, keep_attributes
+from .words import of_users
 
 
 KEPT_BYTES = 1 << 28
@@ -119,6 +123,8 @@ class Observation:
     too_large: bool = False
     eager: bool = False
     """Whether it is noted only where a compiled library is at hand."""
+    calls_itself: bool = False
+    """Whether a passage began inside of another one."""
     released: bool = False
     """Whether the notes were taken out, because each passage takes less than they do."""
 
@@ -148,7 +154,8 @@ class Recorder:
     def enter(self, key: int, names: Mapping[str, object], outer: Mapping[str, object]) -> None:
         """A region begins."""
         seen, frame = self.seen[key], sys._getframe(1)
-        if seen.frame is not frame and _is_open(seen.frame, frame):  # it calls itself
+        if seen.frame is not frame and _is_open(seen.frame, frame):
+            seen.calls_itself = True
             return
         seen.frame = frame
         if seen.count == 0 and seen.visit is None:
@@ -296,10 +303,44 @@ def _copied(value: object, memo: dict[int, object]) -> object:
         new = MethodType(value.__func__, _copied(value.__self__, memo))
     elif type(value) in GENERATORS:
         new = copy.deepcopy(value)
+    elif isinstance(value, FunctionType) and _keeps_more(value):
+        new = _copied_function(value, memo)
     elif is_users_object(value):
         memo[id(value)] = new = object.__new__(type(value))
         keep_attributes(new, {k: _copied(v, memo) for k, v in attributes_of(value).items()})
     memo[id(value)] = new
+    return new
+
+
+def _keeps_more(f: FunctionType) -> bool:
+    """Whether a function of the cells keeps what its calls may change: variables that it binds, containers and arrays."""
+    if not of_users(f):
+        return False
+    kept = [*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values()]
+    with contextlib.suppress(ValueError):  # a variable has no value yet
+        kept += [c.cell_contents for c in f.__closure__ or ()]
+    binds = f.__closure__ and any(
+        i.opname == "STORE_DEREF" and i.argval in f.__code__.co_freevars for i in dis.get_instructions(f)
+    )
+    return bool(binds) or any(isinstance(v, (list, dict, set, np.ndarray)) or is_users_object(v) for v in kept)
+
+
+COPIES: WeakKeyDictionary[FunctionType, FunctionType] = WeakKeyDictionary()
+"""Of which function each copy is one."""
+
+
+def _copied_function(f: FunctionType, memo: dict[int, object]) -> FunctionType:
+    """A function with variables of its own, which functions that are copied beside it share."""
+    cells = tuple(cast("CellType", memo.setdefault(id(c), CellType())) for c in f.__closure__ or ())
+    new = FunctionType(f.__code__, f.__globals__, f.__name__, None, cells or None)
+    memo[id(f)], COPIES[new] = new, f
+    new.__defaults__ = cast("tuple[object, ...] | None", _copied(f.__defaults__, memo))
+    new.__kwdefaults__ = cast("dict[str, object] | None", _copied(f.__kwdefaults__, memo))
+    new.__dict__.update(f.__dict__)
+    new.__qualname__, new.__module__, new.__doc__ = f.__qualname__, f.__module__, f.__doc__
+    for own, of in zip(cells, f.__closure__ or (), strict=True):
+        with contextlib.suppress(ValueError):
+            own.cell_contents = _copied(of.cell_contents, memo)
     return new
 
 

@@ -498,4 +498,91 @@ for step in range(12):
     for i in range(4):
         g[i, solid] = f[back[i], solid]
     f = np.roll(g, 1, axis=1)
+=== places, pairs and triples that iterators give
+import itertools
+img = rng.random((6, 5)); p = rng.random((7, 2)); xs = [0.5, 1.5, -2.0]; out = np.zeros((6, 5)); areas = []; best = 0.0; s = 0.0
+---
+for i, j in np.ndindex(img.shape):
+    out[i, j] = img[i - 1, j] + i * j if 0 < i else img[i, j]
+for at in np.ndindex(6, 5):
+    out[at] = 0.5 * out[at] + s
+for (i, j), v in np.ndenumerate(img):
+    s = 0.9 * s + i * v - j
+for a, b, c in itertools.combinations(range(len(p)), 3):
+    area = abs((p[b, 0] - p[a, 0]) * (p[c, 1] - p[a, 1]) - (p[b, 1] - p[a, 1]) * (p[c, 0] - p[a, 0]))
+    areas.append(area)
+    if area > best:
+        best = area
+for (i, u), (j, v) in itertools.combinations(enumerate(xs), 2):
+    s = 0.5 * s + i * u - j * v
+for u, v in itertools.product(xs, repeat=2):
+    s = 0.5 * s + u * v
+for k, u in enumerate(np.linspace(0, 1, 9)):
+    s = 0.5 * s + k * u
+for u, v in zip(xs[1:], xs):
+    s = 0.5 * s + u - v
+=== what a loop inside of another one appends, at most as often as both say
+x = rng.normal(size=9); apart = []; back = []
+---
+for i in range(1, 9):
+    for j in range(i):
+        apart.append(x[i] - x[j])
+    for j in range(i + 1, 9 - i):
+        back.append(x[i] * x[j])
+=== a grid of numbers in a dict, the best of which is noted, and one that is left by a value
+import itertools
+x = rng.normal(size=20); y = 1.3 * x + 0.4; scores = {}; least = np.inf; chosen = None; found = 0.0
+---
+for a, b in itertools.product(np.linspace(0, 2, 6), np.linspace(-1, 1, 5)):
+    r = np.mean((y - a * x - b) ** 2)
+    scores[a, b] = r
+    if r < least:
+        least = r
+        chosen = (a, b)
+for i, j in itertools.product(range(20), range(20)):
+    found = 0.5 * found + x[i] * y[j]
+    if found > 0.9:
+        break
+=== orders that are drawn before loops, and a sorted list
+X = rng.normal(size=(12, 3)); t = rng.normal(size=12) > 0; w = np.zeros(3); wrong = []; n = 12; s = 0.0; xs = [0.3, -0.2, 0.9]
+---
+for epoch in range(4):
+    many = 0
+    for i in rng.permutation(len(X)):
+        if (w @ X[i] > 0.0) != t[i]:
+            w = w + X[i] * (0.5 if t[i] else -0.5)
+            many += 1
+    wrong.append(many)
+for i in rng.permutation(n):
+    s = 0.5 * s + X[i, 0] * i
+for v in sorted(xs):
+    s = 0.5 * s + v
+=== numbers that are stored at lists of places
+near = [[int(j) for j in rng.integers(0, 9, k % 4 + 1)] for k in range(9)]; x = rng.random(9); flow = np.zeros(9)
+---
+for i in range(9):
+    flow[near[i]] += x[i] / len(near[i])
+for i in range(9):
+    if x[i] > 0.5:
+        x[near[i]] = 0.9 * x[i]
+=== prints in turns that the count of `enumerate` picks, of two arrays at once
+X = rng.normal(size=(60, 3)); y = rng.normal(size=60); w = np.zeros(3); loss = 0.0
+---
+for i, (x, t) in enumerate(zip(X, y)):
+    e = x @ w - t
+    w -= 0.01 * e * x
+    loss = 0.9 * loss + 0.1 * e * e
+    if (i + 1) % 20 == 0:
+        print(i, f"{loss:.3f}", f"{t:.3f}")
+=== splines of a degree, by a function that calls itself
+t = np.linspace(0, 1, 12); c = rng.normal(size=8); degree = 2; y = np.zeros(20)
+def N(i, p, u):
+    if p == 0:
+        return 1.0 if t[i] <= u < t[i + 1] else 0.0
+    a = (u - t[i]) / (t[i + p] - t[i]) * N(i, p - 1, u)
+    return a + (t[i + p + 1] - u) / (t[i + p + 1] - t[i + 1]) * N(i + 1, p - 1, u)
+---
+for k, u in enumerate(np.linspace(0.21, 0.71, 20)):
+    for i in range(8):
+        y[k] += c[i] * N(i, degree, u)
 """)

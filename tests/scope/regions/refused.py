@@ -429,7 +429,7 @@ for t in range(9):
     for i in range(1, 5):
         for j in range(6):
             L[i][j] = L[i - 1][j] * 0.5 + 1.0
-=== elements of a large dict by the count of a loop -> object @ 1
+=== elements of a large dict by the count of a loop -> object @ 2
 kept = {k: np.full(3, float(k)) for k in range(90)}; total = np.zeros(3)
 ---
 for k in range(90):

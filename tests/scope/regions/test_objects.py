@@ -6,6 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from jitscope_scope.regions import finding, pricing
+from jitscope_scope.regions.cells import Cell
 from tests.scope.regions.programs import Program, parsed
 from tests.scope.regions.test_programs import applied, names_of, same, watched
 
@@ -243,3 +245,38 @@ def test_what_is_given_may_be_another_thing_each_time(program: Program, change: 
         for n in ("seen", "s"):
             if n in plain:
                 same(plain[n], other[n], n)
+
+
+_KEEPING = """
+def make():
+    count, kept = 0, {"sum": 0.0}
+    def step(x):
+        nonlocal count
+        count += 1
+        kept["sum"] += x
+        return kept["sum"] + count
+    return step
+step = make()
+def noted(x, notes=[]):
+    notes.append(x)
+    return 0.5 * x
+steps = {"first": step}
+y = 0.0
+"""
+
+
+@pytest.mark.parametrize("call", ["step(i)", "noted(i)", "steps['first'](i)"])
+def test_a_look_leaves_alone_what_functions_keep(call: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = Program("keeping", _KEEPING, f"for i in range(20):\n    y = 0.5 * y + {call}\n", "", 0)
+    plain, looked = names_of(program, 0), names_of(program, 0)
+    exec(compile(program.cell, "<plain>", "exec"), plain)
+    monkeypatch.setattr(pricing, "LEAST_COMPILE", 0.0)
+    watch = finding.Watch(looked)
+    watch.run(Cell(1, program.before, 1, 1))
+    watch.run(Cell(2, program.cell, 1, 1000))
+    watch.let_go()
+    watch.regions()
+    for f in ("step", "noted"):
+        kept = [[*(c.cell_contents for c in n[f].__closure__ or ()), n[f].__defaults__] for n in (plain, looked)]
+        assert repr(kept[0]) == repr(kept[1])
+    assert plain["y"] == looked["y"]

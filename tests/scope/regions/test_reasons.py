@@ -157,7 +157,7 @@ ball = Ball(); t = 0.0
 def test_a_dict_is_said_to_be_asked_with_a_traced_value(monkeypatch) -> None:
     before = "kept = {k: np.full(3, float(k)) for k in range(90)}; total = np.zeros(3)"
     *_, region = found(before, "for k in range(90):\n    total = total + kept[k]\n", monkeypatch)
-    assert region.reason == "line 1: a dict or a set is asked with a value that is not known while tracing"
+    assert region.reason == "line 2: a dict or a set is asked with a value that is not known while tracing"
 
 
 def test_what_grows_and_is_no_list_is_called_by_its_kind(monkeypatch) -> None:
@@ -378,3 +378,52 @@ def test_time_is_up_where_what_is_raised_first_is_lost(place: str, monkeypatch) 
         if by_the_collector:
             gc.callbacks.remove(called)
     assert seen is not None and bool(lost) == (place == "a callback of a weak reference")
+
+
+_SORTED = """def sort(a):
+    if len(a) < 2:
+        return a
+    m = len(a) // 2
+    l, r = sort(a[:m]), sort(a[m:])
+    out = []
+    while l and r:
+        out.append(l.pop(0) if l[0] <= r[0] else r.pop(0))
+    return out + l + r
+s = sort(v)
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "cell", "line", "says"),
+    [
+        ("v = list(rng.random(50))", _SORTED, 5, "`sort` calls itself"),
+        (
+            "x = rng.random(9); near = [[int(v) for v in rng.integers(0, 9, k % 3)] for k in range(9)]",
+            "for k in range(3):\n    for i in range(9):\n        x[near[i]] = x[near[i]] + x[i]\n",
+            3,
+            "the compiled form is refused",
+        ),
+        (
+            "def make():\n    kept = []\n    def f(x):\n        kept.append(x)\n        return 0.5 * x\n    return f\nf = make(); s = 1.0",
+            "for k in range(9):\n    s = s + f(k)\n",
+            2,
+            "`f` does `kept.append(x)` to what lives on",
+        ),
+        (
+            "A = rng.random((3, 4))",
+            "with np.nditer(A, op_flags=['readwrite']) as it:\n    for x in it:\n        x[...] = 0.5 * x\n",
+            3,
+            "`x` is stored into, and is part of what the loop goes through",
+        ),
+    ],
+    ids=[
+        "a stretch of a function that calls itself",
+        "a list of places, some empty",
+        "a list that a function keeps",
+        "an iterator that is gone",
+    ],
+)
+def test_reasons_name_the_statement_they_are_of(before: str, cell: str, line: int, says: str, monkeypatch) -> None:
+    regions = found(before, cell, monkeypatch)
+    assert [r.verdict for r in regions if r.verdict == "compile"] == []
+    assert [c.line for r in regions for c in r.cuts if says in c.note] == [line]
