@@ -20,9 +20,10 @@ AVERAGES = frozenset("mean median std var average nanmean".split())
 STATIC_ATTRIBUTES = frozenset("shape ndim size dtype itemsize nbytes".split())
 BUILTINS = frozenset("any all abs min max len float int bool complex range sum enumerate zip tuple list pow".split())
 NOT_PURE = frozenset(
-    "copyto put place putmask fill_diagonal seterr errstate set_printoptions vectorize frompyfunc nditer ndenumerate ndindex "
+    "copyto put place putmask fill_diagonal seterr errstate set_printoptions vectorize frompyfunc "
     "apply_along_axis put_along_axis may_share_memory shares_memory".split()
 )
+ITERATORS = frozenset("nditer ndenumerate ndindex".split())
 FILES = frozenset("save savez savez_compressed savetxt load loadtxt genfromtxt fromfile memmap tofile".split())
 PRINTS = frozenset("print input open display".split())
 MODULES = {
@@ -89,6 +90,8 @@ def why_not_function(value: object, said: str) -> tuple[str, str] | None:
     if root == "numpy":
         if name in FILES:
             return "input or output", f"`{said}` reads or writes a file"
+        if name in ITERATORS:
+            return "object", f"`{said}` is gone through by Python"
         return ("effect", f"`{said}` acts on what it is given") if name in NOT_PURE else None
     if root in MODULES:
         word, note = MODULES[root]

@@ -396,6 +396,12 @@ s = sort(v)
 @pytest.mark.parametrize(
     ("before", "cell", "line", "says"),
     [
+        (
+            "A = rng.random((3, 4)); s = 0.0",
+            "for k in range(3):\n    for v in np.nditer(A):\n        s = 0.5 * s + k * v\n",
+            2,
+            "`np.nditer` is gone through by Python",
+        ),
         ("v = list(rng.random(50))", _SORTED, 5, "`sort` calls itself"),
         (
             "x = rng.random(9); near = [[int(v) for v in rng.integers(0, 9, k % 3)] for k in range(9)]",
@@ -417,6 +423,7 @@ s = sort(v)
         ),
     ],
     ids=[
+        "what goes through memory in its own order",
         "a stretch of a function that calls itself",
         "a list of places, some empty",
         "a list that a function keeps",
