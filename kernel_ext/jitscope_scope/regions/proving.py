@@ -29,7 +29,8 @@ from .answers import CannotCompile
 from .clock import Pair, Stopwatch, of_one
 from .differences import Differences, joined, rounding_of, sensitivity
 from .draws import states, states_kept
-from .homes import attributes_of, data_of, is_array, is_users_object, keep_attributes
+from .homes import attributes_of, data_of, is_array, is_users_object
+from .nearby_values import MOVED, perturbed
 from .parts import ALLOWED, ALLOWED_32, EditText
 from .sources import functions_of
 from .watching import GENERATORS, Visit, equal_bits, snapshot
@@ -45,8 +46,8 @@ TIES, LOOKED = 9, 2.0
 """How many sets of inputs are looked through for comparisons that rounding decides, and after how many seconds no more."""
 SETS = 3
 """How many perturbed sets of inputs are tried beside the recorded one."""
-MOVED, NEAREST = 1e-3, 1e-9
-"""The shares of a floating number by which it is moved at most: the second where the first makes other work of it."""
+NEAREST = 1e-9
+"""The share of a floating number by which it is moved at most where `MOVED` makes other work of it."""
 TIMES_MORE = 4
 """Lists that get so many times longer on nearby values are of other work than was seen."""
 UNWRITTEN = 1e100
@@ -73,10 +74,6 @@ _READ = frozenset(
 """Errors that say that Python asks for a value."""
 _OF_OBJECTS = frozenset(("ReadWhileItGrows", "FrozenInstanceError"))
 """Errors that say what objects do not let happen."""
-Share = Callable[[np.ndarray], np.ndarray]
-"""What each element of an array is multiplied by."""
-_TOLERANCES = frozenset("tol eps epsilon rtol atol tolerance".split())
-"""Names of numbers that stay as they are: moved, a loop that stops by value may stop elsewhere for good reasons."""
 
 
 @dataclass(frozen=True)
@@ -165,34 +162,56 @@ def _proof(body: tuple[ast.stmt, ...], edit: EditText, visit: Visit, live: set[s
         run, by = _first_that_runs(near, visit.values, k)
         moved = max(moved, sensitivity(found[0].plain, [run.plain], by, edit.allowed))
         found.append(run)
-    if (close := _near(body, visit, found, edit.allowed > ALLOWED)) is not None:
-        raise CannotCompile(close[0], "differences", close[1])
-    same = joined([f.same for f in found])
+    otherwise = _decided_otherwise(body, visit, found, line, edit.allowed)
+    same = joined([*(f.same for f in found), *otherwise])
     same = replace(same, rounding=max(same.rounding, moved))
     return Proof(same, min(f.plain_s for f in found[:1]), found[0].first_s, later)
 
 
-def _near(body: tuple[ast.stmt, ...], visit: Visit, runs: list[_Run], narrow: bool) -> tuple[int, str] | None:
-    """The line of a comparison, here or in a function, of numbers that are equal but for rounding, which may have made them, and what is to be said of
-    it; on the recorded values or on others like these, which begin with the same ties."""
+def _decided_otherwise(
+    body: tuple[ast.stmt, ...], visit: Visit, runs: list[_Run], line: int, allowed: float
+) -> list[Differences]:
+    """What it makes of a difference if comparisons of numbers of 32 bits that are equal but for rounding are decided otherwise. Raises CannotCompile
+    with the line of one, here or in a function, where that is more than is allowed, or is not known, on the recorded values or on others like
+    these, which begin with the same ties."""
     others = ties.other_digits((f.plain, f.edited) for f in runs)
-    said, watch = ties.Comparisons(narrow), Stopwatch()
+    watch, found = Stopwatch(), list[Differences]()
+    said = ties.Comparisons(allowed > ALLOWED)
     functions, same = functions_of(body, visit.values), runs[0].plain.keys() - others
     with ties.noted(body, functions, others, same, said, {**visit.values, **visit.after}) as tree:
         if tree is None:
-            return None
+            return []
         code = compile(tree, "<region>", "exec")
-        for k in range(TIES):
-            if said.near or (k and watch.seconds() > LOOKED):
-                break
-            values = perturbed(visit.values, k, by=MOVED if k else 0.0, alike=True)
+
+        def run(k: int) -> tuple[dict[str, object], str]:
+            values, text = perturbed(visit.values, k, by=MOVED if k else 0.0, alike=True), io.StringIO()
             with contextlib.suppress(Exception), warnings.catch_warnings(), states_kept():
                 warnings.simplefilter("ignore")
                 inside = at_home(values, visit.enclosed, visit.shared)
                 values[ties.NAME] = said
-                with contextlib.redirect_stdout(io.StringIO()), _no_longer_than(LONGEST, _endless(0)):
+                with contextlib.redirect_stdout(text), _no_longer_than(LONGEST, _endless(0)):
                     exec(code, values, inside)
-    return said.near
+                return values, text.getvalue()
+            return {}, "it raises"
+
+        for k in range(TIES):
+            if k and watch.seconds() > LOOKED:
+                break
+            plain, printed = run(k)
+            if said.near is None and said.order is not None:
+                said.otherwise = True
+                other, printed_then = run(k)
+                said.otherwise = False
+                try:
+                    if printed != printed_then:
+                        raise CannotCompile(line, "differences", "")
+                    names, floor = runs[0].plain.keys() & plain.keys(), largest(visit.values)
+                    found += [compared(plain[n], other.get(n), n, line, allowed, floor) for n in sorted(names)]
+                except CannotCompile:
+                    said.near = said.order
+            if said.near is not None:
+                raise CannotCompile(said.near[0], "differences", said.near[1])
+    return found
 
 
 class _Differs(CannotCompile):
@@ -469,43 +488,6 @@ def _first_line(error: Exception) -> str:
         if str(error).strip()
         else type(error).__name__
     )
-
-
-def perturbed(
-    values: Mapping[str, object], seed: int, in_range: bool = False, by: float = MOVED, alike: bool = False
-) -> dict[str, object]:
-    """The same names with nearby values: floating numbers moved by up to a share `by`, whole numbers and truth values kept. With
-    `in_range` numbers that stand alone stay themselves, and arrays stay between their smallest and largest value; with `alike` equal ones stay equal."""
-    random = np.random.default_rng(seed)
-    share: Share = lambda x: 1 + by * (ties.share(x, seed) if alike else random.uniform(-1, 1, x.shape))
-    moved = {n: v if n in _TOLERANCES else _moved(v, share) for n, v in snapshot(values).items()}
-    return {n: _held_in(values[n], v) for n, v in moved.items()} if in_range else moved
-
-
-def _held_in(value: object, moved: object) -> object:
-    """The array that was moved, between the smallest and the largest value that it had before."""
-    if isinstance(value, (float, np.floating)):
-        return value
-    if isinstance(value, np.ndarray) and isinstance(moved, np.ndarray) and value.dtype.kind == "f" and value.size:
-        np.clip(moved, value.min(), value.max(), out=moved)
-    return moved
-
-
-def _moved(value: object, share: Share) -> object:
-    if isinstance(value, (float, np.floating)):
-        return type(value)(value * float(share(np.array(value))))
-    if isinstance(value, np.ndarray) and value.dtype.kind in "fc":
-        value *= share(value).astype(value.real.dtype)
-    elif is_array(value) and data_of(value) is value and np.dtype(value.dtype).kind in "fc":  # type: ignore[attr-defined]
-        x = np.asarray(value)
-        return value * share(x).astype(x.real.dtype)  # type: ignore[operator]
-    elif type(value) is list:
-        value[:] = [_moved(v, share) for v in value]
-    elif type(value) is dict:
-        value.update({k: _moved(v, share) for k, v in value.items()})
-    elif is_users_object(value):
-        keep_attributes(value, {k: _moved(v, share) for k, v in attributes_of(value).items()})
-    return value
 
 
 def largest(values: Mapping[str, object]) -> float:

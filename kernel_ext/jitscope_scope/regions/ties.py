@@ -32,6 +32,7 @@ _WORDS: dict[type[ast.AST], str] = dict(
         strict=True,
     )
 )
+_ORDERED = frozenset("lt le gt ge".split())
 _COMPARED = frozenset("lt le gt ge eq ne argmax argmin argsort".split())
 _STEPS = frozenset("int floor ceil trunc fix astype".split())
 _SUMS = frozenset("sum mean std var prod average dot".split())
@@ -50,15 +51,19 @@ class Comparisons:
         """`narrow` says that numbers are rounded to 32 bits."""
         self.near: tuple[int, str] | None = None
         self.narrow = narrow
+        self.order: tuple[int, str] | None = None
+        """The same of one that can be decided `otherwise`: which of two numbers of 32 bits is larger, or which of many."""
+        self.otherwise = False
 
     def __call__(
         self, word: str, a: object, b: object, line: int, text: str, picked: bool, larger: tuple[object, ...] = ()
     ) -> object:
         """`larger` are the numbers of which these are left."""
+        if self.otherwise:
+            return self._other(word, a, b, larger)
         if self.near is None and any(np.asarray(v).dtype.kind == "f" for v in (a, b)):
             with np.errstate(all="ignore"):
-                of = max((float(np.max(np.abs(np.asarray(v, np.float64)))) for v in larger), default=0.0)
-                self._look(word, np.asarray(a, np.float64), np.asarray(b, np.float64), line, text, of)
+                self._look(word, np.asarray(a, np.float64), np.asarray(b, np.float64), line, text, _largest(larger))
                 if picked and self.near is None and word in _COMPARED:
                     self._look_at_equal(word, np.asarray(a, np.float64), np.asarray(b, np.float64), line, text)
         return getattr(operator, word)(a, b) if hasattr(operator, word) else a
@@ -77,11 +82,34 @@ class Comparisons:
             x = x / y if word in ("floordiv", "mod") else 2 * x if word == "half" else x
             y, does = np.round(x), "cuts a number that is whole, or a half,"
             x = np.where(y % 2 == 0, y, x) if word == "half" else x
-        gap = np.abs(x - y)
-        size = np.maximum(np.abs(x), np.abs(y))
+        if np.any(self._is_near(x, y, larger)):
+            said = line, f"{text} {does} but for rounding, which compiled code does otherwise"
+            if self.narrow and (word in _ORDERED or word in _PEAKS):
+                self.order = self.order or said
+            else:
+                self.near = said
+
+    def _is_near(self, x: np.ndarray, y: np.ndarray, larger: float) -> np.ndarray:
+        gap, size = np.abs(x - y), np.maximum(np.abs(x), np.abs(y))
         one = np.maximum(size, larger) * 2.0**-23 if self.narrow else np.spacing(size)
-        if np.any((gap > 0) & np.isfinite(gap) & (gap <= ROUNDINGS * one)):
-            self.near = line, f"{text} {does} but for rounding, which compiled code does otherwise"
+        return (gap > 0) & np.isfinite(gap) & (gap <= ROUNDINGS * one)
+
+    def _other(self, word: str, a: object, b: object, larger: tuple[object, ...]) -> object:
+        """The comparison with what is near decided otherwise, and numbers among which places are picked moved by their rounding."""
+        if word in _PEAKS:
+            x = np.asarray(a)
+            moved = 1 + ROUNDINGS * 2.0**-23 * _exchanging(word, x, float(b))  # type: ignore[arg-type]
+            return a * moved.astype(x.dtype) if x.dtype.kind == "f" else a  # type: ignore[operator]
+        result = getattr(operator, word)(a, b) if hasattr(operator, word) else a
+        if word not in _ORDERED:
+            return result
+        with np.errstate(all="ignore"):
+            near = self._is_near(np.asarray(a, np.float64), np.asarray(b, np.float64), _largest(larger))
+        return np.asarray(result) ^ near if np.any(near) else result
+
+
+def _largest(values: Iterable[object]) -> float:
+    return max((float(np.max(np.abs(np.asarray(v, np.float64)))) for v in values), default=0.0)
 
 
 def _neighbours(word: str, x: np.ndarray, axis: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -89,6 +117,16 @@ def _neighbours(word: str, x: np.ndarray, axis: np.ndarray) -> tuple[np.ndarray,
     rows = np.moveaxis(x, int(axis), 0) if np.isfinite(axis) else x.ravel()
     rows = np.sort(rows, axis=0)[_PEAKS[word]]
     return rows[1:], rows[:-1]
+
+
+def _exchanging(word: str, x: np.ndarray, axis: float) -> np.ndarray:
+    """1 and -1 by turns in the order of size, so that numbers next to one another are exchanged if they are near: the two that matter, and every
+    other pair."""
+    rows = x if np.isfinite(axis) else x.ravel()
+    along = int(axis) if np.isfinite(axis) else 0
+    ranks = np.argsort(np.argsort(rows, axis=along, kind="stable"), axis=along, kind="stable")
+    odd = (rows.shape[along] - ranks if word == "argmax" else ranks) % 2
+    return (np.sign(rows) * (1 - 2 * odd)).reshape(x.shape)
 
 
 def other_digits(runs: Iterable[tuple[Mapping[str, object], Mapping[str, object]]]) -> set[str]:

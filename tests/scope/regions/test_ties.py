@@ -82,6 +82,7 @@ LESS, SAME = 0.1 + 0.2, 0.3
         ("in 32 bits: r = abs(x - y) < 1e-8", "x", "`abs(x - y) < 1e-08` compares"),
         ("in 32 bits: d = x - y\nr = np.max(np.abs(d)) / y < 1e-7", "x", "`np.max(np.abs(d)) / y < 1e-07` compares"),
         ("in 32 bits: r = abs(x - y) < 1e-5", "x", ""),
+        ("in 32 bits: r = np.argmax(A)", "A", "`np.argmax(A)` picks"),
     ],
 )
 def test_ties_are_found_where_rounding_may_have_made_the_numbers(text: str, others: str, near: str) -> None:
@@ -98,6 +99,26 @@ def test_ties_are_found_where_rounding_may_have_made_the_numbers(text: str, othe
     ) as tree:
         if tree is not None:
             exec(compile(tree, "<region>", "exec"), {**names, ties.NAME: said})
-    assert (said.near or (0, ""))[1].startswith(near or "-") == bool(near), said.near
+    assert (said.near or said.order or (0, ""))[1].startswith(near or "-") == bool(near), said.near
     assert {n: names[n].__code__ for n in before} == before  # type: ignore[attr-defined]
     assert ties.NAME not in names
+
+
+@pytest.mark.parametrize(
+    ("text", "otherwise"),
+    [
+        ("x > y", False),
+        ("x > y - 1e-5", True),
+        ("A > y", [False, True]),
+        ("np.argsort(A) != [1, 0]", [True, True]),
+        ("np.argmax(A) == 1", True),
+        ("np.argmin(-A) == 1", True),
+    ],
+)
+def test_what_is_equal_but_for_rounding_is_decided_otherwise(text: str, otherwise: object) -> None:
+    body, said = ast.parse(f"r = {text}").body, ties.Comparisons(narrow=True)
+    said.otherwise, names = True, {"np": np, "x": LESS, "y": SAME, "A": np.array([LESS, SAME - 2e-8])}
+    with ties.noted(body, [], ["x", "A"], [], said, names) as tree:
+        assert tree is not None
+        exec(compile(tree, "<region>", "exec"), {ties.NAME: said}, names)
+    assert np.array_equal(names["r"], otherwise), names["r"]  # type: ignore[arg-type]
