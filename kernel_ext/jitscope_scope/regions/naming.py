@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from ..source_code.bindings import root_name
 from ..source_code.parameters import positional
-from ..source_code.tree import COMPREHENSIONS, FUNCTIONS, outside, parts_of
+from ..source_code.tree import COMPREHENSIONS, FUNCTIONS, children_now, outside, parts_of
 
 
 Statements = Sequence[ast.stmt]
@@ -20,12 +20,20 @@ _OWN = (*FUNCTIONS, *COMPREHENSIONS)
 def all_of(kind: type[Node] | tuple[type[Node], ...], among: Iterable[ast.AST]) -> list[Node]:
     """The nodes of a kind, or of several, among nodes and inside of them, which may be written anew (`source_code.tree` keeps what it
     found)."""
-    return [n for one in among for n in ast.walk(one) if isinstance(n, kind)]
+    return [n for one in among for n in _walk(one) if isinstance(n, kind)]
+
+
+def _walk(node: ast.AST) -> list[ast.AST]:
+    """A node and all below it, as `ast.walk` gives them."""
+    found = [node]
+    for one in found:
+        found += children_now(one)
+    return found
 
 
 def has(kind: type[ast.AST] | tuple[type[ast.AST], ...], among: Iterable[ast.AST]) -> bool:
     """Whether there is such a node."""
-    return any(isinstance(n, kind) for one in among for n in ast.walk(one))
+    return any(isinstance(n, kind) for one in among for n in _walk(one))
 
 
 def names(among: Iterable[ast.AST]) -> set[str]:
@@ -40,23 +48,24 @@ def uses(name: str, among: Iterable[ast.AST]) -> list[ast.Name]:
 
 def loaded(nodes: Iterable[ast.AST]) -> set[str]:
     """Names whose values the nodes may read, those that they bind themselves among them."""
-    found = {name for node in nodes for name in _read(node)}
     augmented = (n.target for n in statements(nodes) if isinstance(n, ast.AugAssign))
-    return found | {root for target in augmented if (root := root_of(target))}
+    return _read(nodes) | {root for target in augmented if (root := root_of(target))}
 
 
-def _read(node: ast.AST) -> Iterator[str]:
-    """Names that a node reads, but for a comprehension's own."""
-    if isinstance(node, ast.Name):
-        if isinstance(node.ctx, ast.Load):
-            yield node.id
-        return
-    parts = (name for child in ast.iter_child_nodes(node) for name in _read(child))
-    if isinstance(node, COMPREHENSIONS):
-        own = names(g.target for g in node.generators)
-        yield from _read(node.generators[0].iter)
-        parts = (name for name in parts if name not in own)
-    yield from parts
+def _read(nodes: Iterable[ast.AST]) -> set[str]:
+    """Names that nodes read, but for a comprehension's own."""
+    found, rest = set[str](), [*nodes]
+    while rest:
+        node = rest.pop()
+        if isinstance(node, ast.Name):
+            if isinstance(node.ctx, ast.Load):
+                found.add(node.id)
+        elif isinstance(node, COMPREHENSIONS):
+            found |= _read(children_now(node)) - names(g.target for g in node.generators)
+            rest.append(node.generators[0].iter)
+        else:
+            rest += children_now(node)
+    return found
 
 
 def bound(nodes: Iterable[ast.AST]) -> set[str]:

@@ -36,15 +36,20 @@ def children(node: ast.AST) -> list[ast.AST]:
     """The nodes right below one, as `ast.iter_child_nodes` gives them."""
     found = node.__dict__.get(_CHILDREN)
     if found is None:
-        found = []
-        own = node.__dict__
-        for name in node._fields:
-            value = own.get(name)
-            if isinstance(value, ast.AST):
-                found.append(value)
-            elif isinstance(value, list):
-                found += [one for one in value if isinstance(one, ast.AST)]
-        own[_CHILDREN] = found
+        found = node.__dict__[_CHILDREN] = children_now(node)
+    return found
+
+
+def children_now(node: ast.AST) -> list[ast.AST]:
+    """The same of a node that may be changed."""
+    found: list[ast.AST] = []
+    own = node.__dict__
+    for name in node._fields:
+        value = own.get(name)
+        if isinstance(value, ast.AST):
+            found.append(value)
+        elif isinstance(value, list):
+            found += [one for one in value if isinstance(one, ast.AST)]
     return found
 
 
@@ -58,10 +63,12 @@ def below(node: ast.AST) -> list[ast.AST]:
 
 def outside(nodes: Iterable[ast.AST], scopes: Container[type[ast.AST]] = SCOPES) -> Iterator[ast.AST]:
     """Nodes and all below them in the order of the code, without what stands inside of the `scopes` among them."""
-    for node in nodes:
+    rest = [*nodes][::-1]
+    while rest:
+        node = rest.pop()
         yield node
         if node.__class__ not in scopes:
-            yield from outside(ast.iter_child_nodes(node), scopes)
+            rest += children_now(node)[::-1]
 
 
 def own_nodes(scope: ast.AST, scopes: Container[type[ast.AST]] = SCOPES) -> Iterator[ast.AST]:
