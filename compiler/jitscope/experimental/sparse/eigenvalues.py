@@ -31,8 +31,8 @@ def lobpcg_standard(
 
     def residuals(x: Any, values: Any) -> tuple[Any, Any]:
         ax: Any = A(x)
-        rest = ax - values * x
-        return rest, jnp.all(_lengths(rest) < bound * (_lengths(ax) + values))
+        rest = ax - values[None] * x
+        return rest, jnp.all(_lengths(rest) < bound * (_lengths(ax) + values[None]))
 
     def step(state: Any) -> Any:
         i, x, p, rest, _, _ = state
@@ -65,7 +65,7 @@ def _check(A: Callable[[Array], Array], X: Any) -> None:
 
 
 def _lengths(x: Any) -> Any:
-    return jnp.sqrt(jnp.sum(x * x, axis=0))
+    return jnp.sqrt(jnp.sum(x * x, axis=0, keepdims=True))
 
 
 def _normalised(x: Any) -> Any:
@@ -80,7 +80,7 @@ def _basis(x: Any) -> Any:
         weights, vectors = jnp.linalg.eigh(x.T @ x)
         weights, vectors = weights[::-1], vectors[:, ::-1]
         kept = weights > jnp.finfo(x.dtype).eps * weights[0] * len(weights)
-        x = x @ (vectors * jnp.where(kept, 1 / jnp.sqrt(jnp.where(kept, weights, 1)), 0))
+        x = x @ (vectors * jnp.where(kept, 1 / jnp.sqrt(jnp.where(kept, weights, 1)), 0)[None])
     return _normalised(x)
 
 
@@ -97,6 +97,6 @@ def _outside(basis: Any, x: Any) -> Any:
 def _ritz(A: Callable[[Array], Array], s: Any) -> tuple[Any, Any]:
     """The eigenvalues of A on the span of orthonormal columns, from above, and the eigenvectors by these; columns of 0 come last."""
     small = s.T @ A(s)
-    below = jnp.where(_lengths(s) == 0, -1 - jnp.sum(jnp.abs(small)), 0)
+    below = jnp.where(_lengths(s)[0] == 0, -1 - jnp.sum(jnp.abs(small)), 0)
     values, vectors = jnp.linalg.eigh((small + small.T) / 2 + jnp.diag(below))
     return values[::-1], vectors[:, ::-1]
