@@ -30,7 +30,7 @@ from ..core.annotations import (
     TraceEntry,
 )
 from ..core.avals import ShapedArray, aval_of
-from ..core.dtypes import ExtendedDType, canonicalize
+from ..core.dtypes import ExtendedDType, explicit
 from ..core.errors import later
 from ..core.folding import folding
 from ..core.formats import Format, Layout
@@ -107,7 +107,7 @@ class ShapeDtypeStruct:
     @property
     def aval(self) -> ShapedArray | AbstractRef:
         """What an array (or a reference) like this is while tracing: its dtype is the canonical one."""
-        inner = ShapedArray(self.shape, canonicalize(self.dtype), self.weak_type)
+        inner = ShapedArray(self.shape, explicit(self.dtype), self.weak_type)
         if self.sharding is not None:
             from .spreading import typed
 
@@ -169,7 +169,7 @@ def aval_like(x: Any, what: str = "an argument") -> ShapedArray:
         shape, dtype = getattr(x, "shape", None), getattr(x, "dtype", None)
         if shape is None or dtype is None or isinstance(x, np.ndarray):
             raise TypeError(f"{what} is not an array: {error}") from None
-        return ShapedArray(tuple(shape), canonicalize(dtype), bool(getattr(x, "weak_type", False)))
+        return ShapedArray(tuple(shape), explicit(dtype), bool(getattr(x, "weak_type", False)))
 
 
 class MemoryStats(dict):

@@ -283,6 +283,11 @@ def scalar_of_aval(value: Any, aval: ShapedArray) -> Any:
     return value if usual == aval.dtype else _scalar_class(aval)(value)
 
 
+def exact(value: Any) -> Any:
+    """A NumPy scalar that keeps its dtype, also where `enable_x64` is off."""
+    return value if canonicalize(value.dtype) == value.dtype else _scalar_class(ShapedArray((), value.dtype))(value)
+
+
 @functools.lru_cache(None)
 def _scalar_class(aval: ShapedArray) -> type:
     return type(f"scalar_{aval.dtype}", (aval.dtype.type,), {"aval": aval})

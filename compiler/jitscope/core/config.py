@@ -20,7 +20,7 @@ from .options import OPTIONS, Option, read_text
 __all__ = ["allow_f16_reductions", "array_garbage_collection_guard", "auto_pcast", "check_static_indices", "check_tracer_leaks",
            "checking_leaks", "config", "debug_infs", "debug_key_reuse", "debug_nans", "default_device",
            "default_matmul_precision", "default_prng_impl", "disable_jit", "enable_checks", "enable_custom_prng",
-           "enable_x64", "explain_cache_misses", "legacy_prng_key", "log_compiles", "make_user_context", "no_execution",
+           "enable_x64", "explain_cache_misses", "explicit_x64_dtypes", "legacy_prng_key", "log_compiles", "make_user_context", "no_execution",
            "no_tracing", "numpy_dtype_promotion", "numpy_rank_promotion", "random_seed_offset",
            "remove_size_one_mesh_axis_from_type", "sharp_bits", "softmax_custom_jvp", "thread_guard",
            "threefry_partitionable", "traceback_filtering", "transfer_guard", "transfer_guard_device_to_device",
@@ -34,6 +34,7 @@ class Settings(NamedTuple):
     enable_x64: bool = False
     disable_jit: bool = False
     numpy_dtype_promotion: str = "standard"
+    explicit_x64_dtypes: str = "warn"
     numpy_rank_promotion: str = "allow"
     default_matmul_precision: str | None = None
     default_device: Any = None
@@ -321,6 +322,7 @@ class Manager:
 
 enable_x64 = Manager("enable_x64", True)
 enable_checks = Manager("enable_checks", True)
+explicit_x64_dtypes = Manager("explicit_x64_dtypes")
 numpy_dtype_promotion = Manager("numpy_dtype_promotion")
 numpy_rank_promotion = Manager("numpy_rank_promotion")
 default_matmul_precision = Manager("default_matmul_precision")

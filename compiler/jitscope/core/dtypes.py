@@ -164,6 +164,30 @@ def canonicalize(dtype: Any) -> DType:
     return dtype if settings().enable_x64 else _NARROW.get(dtype, dtype)
 
 
+def named(dtype: Any) -> DType:
+    """As `canonicalize`, but 64 bits stay under `explicit_x64_dtypes="allow"`, where it is no type of Python's."""
+    found = canonicalize(dtype)
+    if settings().explicit_x64_dtypes != "allow" or is_extended(found):
+        return found
+    return found if isinstance(dtype, type) and dtype in PYTHON_SCALARS else np.dtype(dtype).newbyteorder("=")
+
+
+def explicit(dtype: Any) -> DType:
+    """The dtype used for one that a program asks for: `named`. Raises ValueError for 64 bits under `explicit_x64_dtypes="error"`."""
+    found = named(dtype)
+    if (
+        settings().explicit_x64_dtypes != "error"
+        or is_extended(found)
+        or (isinstance(dtype, type) and dtype in PYTHON_SCALARS)
+    ):
+        return found
+    if (asked := np.dtype(dtype).newbyteorder("=")) != found:
+        raise ValueError(
+            f"{asked.name} was asked for: 64-bit types need the option enable_x64, or explicit_x64_dtypes='allow' to have them where they are named"
+        )
+    return found
+
+
 def real_part(dtype: DType) -> np.dtype:
     """The dtype of the real and imaginary parts of complex numbers; floats are their own."""
     return float32 if dtype == complex64 else float64 if dtype == complex128 else dtype
@@ -280,7 +304,7 @@ def promote(*typed: tuple[DType, bool]) -> tuple[DType, bool]:
     Raises TypePromotionError where none holds them all.
     """
     now = settings()
-    return _promoted(typed, now.numpy_dtype_promotion == "strict", now.enable_x64)
+    return _promoted(typed, now.numpy_dtype_promotion == "strict", now.enable_x64, now.explicit_x64_dtypes == "allow")
 
 
 def join(*typed: tuple[DType, bool]) -> tuple[DType, bool]:
@@ -288,15 +312,19 @@ def join(*typed: tuple[DType, bool]) -> tuple[DType, bool]:
     8 bits, which have no common one among themselves, meet in bfloat16."""
     if len({d for d, _ in typed}) > 1 and all(d in _TINY_FLOATS for d, _ in typed):
         return bfloat16, False
-    return _promoted(typed, False, settings().enable_x64)
+    now = settings()
+    return _promoted(typed, False, now.enable_x64, now.explicit_x64_dtypes == "allow")
 
 
 @functools.lru_cache(4096)
-def _promoted(typed: tuple[tuple[DType, bool], ...], strict: bool, enable_x64: bool) -> tuple[DType, bool]:
-    """What follows from the types and from these two options, the ones in force."""
+def _promoted(typed: tuple[tuple[DType, bool], ...], strict: bool, enable_x64: bool, wide: bool) -> tuple[DType, bool]:
+    """What follows from the types and from these options, the ones in force. `wide`: operands of 64 bits give 64 bits without `enable_x64`."""
     dtypes, weaks = zip(*typed)
     dtype, weak = _promote(dtypes, weaks, strict)
-    dtype = python_dtype(dtype) if isinstance(dtype, type) else canonicalize(dtype)
+    if isinstance(dtype, type):
+        dtype = python_dtype(dtype)
+    elif not (wide and any(d in _NARROW for d in dtypes)):
+        dtype = canonicalize(dtype)
     return dtype, weak and dtype != bool_
 
 

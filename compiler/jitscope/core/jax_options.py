@@ -15,7 +15,7 @@ _KNOWN = frozenset(
     debug_log_modules disable_bwd_checks disable_most_optimizations disable_vmap_shmap_error
     disallow_mesh_context_manager distributed_debug dump_ir_modes dump_ir_to embedded_constants_max_bytes
     enable_pgle enable_preemption_service enable_recoverability
-    exec_time_optimization_effort experimental_unsafe_xla_runtime_errors explicit_x64_dtypes
+    exec_time_optimization_effort experimental_unsafe_xla_runtime_errors
     export_calling_convention_version export_ignore_forward_compatibility force_dcn_cross_host_transfers
     high_dynamic_range_gumbel hlo_source_file_canonicalization_regex include_debug_info_in_dumps
     include_full_tracebacks_in_locations log_checkpoint_residuals logging_level

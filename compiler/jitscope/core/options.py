@@ -119,6 +119,12 @@ OPTIONS: dict[str, Option] = {
             "What mixed dtypes do: 'standard' converts them to a common one, 'strict' raises.",
         ),
         Option(
+            "explicit_x64_dtypes",
+            "warn",
+            _one_of("warn", "error", "allow"),
+            "What 64-bit dtypes do that a program names, without enable_x64: 'warn' takes 32 bits, 'error' raises, 'allow' keeps them.",
+        ),
+        Option(
             "numpy_rank_promotion",
             "allow",
             _one_of("allow", "warn", "raise"),

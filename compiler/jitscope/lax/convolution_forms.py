@@ -109,7 +109,7 @@ def conv_general_dilated_patches(
     apart = ones if rhs_dilation is None else tuple(rhs_dilation)
     pads = window_padding(x, sizes, numbers, window_strides, padding, lhs_dilation, apart)
     as_precision(precision)  # nothing is multiplied; it is checked all the same
-    preferred = x.dtype if preferred_element_type is None else dtypes.canonicalize(preferred_element_type)
+    preferred = x.dtype if preferred_element_type is None else dtypes.explicit(preferred_element_type)
     return _patches(
         lhs, sizes=sizes, strides=tuple(window_strides), pads=pads, numbers=numbers, apart=apart, dtype=preferred,
         spread=ones if lhs_dilation is None else tuple(lhs_dilation),

@@ -206,7 +206,7 @@ def mul(x: ArrayLike, y: ArrayLike, *, out_dtype: DTypeLike | None = None) -> Ar
     if out_dtype is not None:
         check_numbers("mul", x, "b")
         check_numbers("mul", y, "b")
-        dtype = dtypes.canonicalize(out_dtype)
+        dtype = dtypes.explicit(out_dtype)
         x, y = linear.convert(x, dtype), linear.convert(y, dtype)
     given = operands("mul", x, y)
     check_numbers("mul", given[0], "b")
@@ -336,7 +336,7 @@ def convert_element_type(operand: ArrayLike, new_dtype: DTypeLike) -> Array:
     (int, float) means its default dtype. Raises TypeError for what is not a dtype, ValueError for None and for keys."""
     if new_dtype is None:
         raise ValueError("lax.convert_element_type needs a dtype")
-    dtype, aval = dtypes.canonicalize(new_dtype), aval_of(operand)
+    dtype, aval = dtypes.explicit(new_dtype), aval_of(operand)
     if type(operand) is int and operand.bit_length() > 31 and dtypes.kind(dtype) in "iufc":
         wraps = dtypes.kind(dtype) in "iu"  # Python's are of any size: they keep their low bits
         number = np.uint64(operand % 2**64) if wraps else float(operand)
@@ -353,7 +353,7 @@ def bitcast_convert_type(operand: ArrayLike, new_dtype: DTypeLike) -> Array:
     aval = aval_of(operand)
     if dtypes.is_extended(aval.dtype):
         raise ValueError(f"lax.bitcast_convert_type: {aval.short()} holds keys, whose bits are random.key_data(keys)")
-    return ops.bitcast_convert_type_p(operand, new_dtype=dtypes.canonicalize(new_dtype))
+    return ops.bitcast_convert_type_p(operand, new_dtype=dtypes.explicit(new_dtype))
 
 
 @overload

@@ -156,7 +156,7 @@ def scaled_dot(
         batch = tuple(range(x.ndim - 2))
         dimension_numbers = ((x.ndim - 1,), (x.ndim - 2,)), (batch, batch)
     (x_contracting, y_contracting), _ = dimension_numbers
-    result = dtypes.bfloat16 if preferred_element_type is None else dtypes.canonicalize(preferred_element_type)
+    result = dtypes.bfloat16 if preferred_element_type is None else dtypes.explicit(preferred_element_type)
     return dots.dot_general(
         _scaled("lhs", lhs, lhs_scale, _axes(x_contracting)), _scaled("rhs", rhs, rhs_scale, _axes(y_contracting)), dimension_numbers,
         preferred_element_type=result,

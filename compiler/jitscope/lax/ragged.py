@@ -88,7 +88,7 @@ def ragged_dot_general(
     numbers = ragged_dot_dimension_numbers
     lhs, rhs, result = in_wider("ragged_dot_general", lhs, rhs)
     _check(aval_of(lhs), aval_of(rhs), aval_of(group_sizes), numbers)
-    preferred = result if preferred_element_type is None else dtypes.canonicalize(preferred_element_type)
+    preferred = result if preferred_element_type is None else dtypes.explicit(preferred_element_type)
     return _product(lhs, rhs, group_sizes, numbers=numbers, precision=as_precision(precision), preferred=preferred)
 
 

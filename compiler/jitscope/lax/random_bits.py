@@ -37,7 +37,7 @@ def rng_bit_generator(
     if out_sharding is not None:
         whole = rng_bit_generator(key, shape, dtype, algorithm)
         return whole[0], laid(out_sharding, lambda: whole[1])
-    to = dtypes.canonicalize(dtype)
+    to = dtypes.explicit(dtype)
     if to not in (dtypes.uint8, dtypes.uint16, dtypes.uint32, dtypes.uint64):
         raise TypeError(f"lax.rng_bit_generator gives unsigned integers of 8 to 64 bits, not {to.name}")
     state, bits = rng_bit_generator_p(

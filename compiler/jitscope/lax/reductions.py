@@ -67,7 +67,7 @@ def argmin(operand: ArrayLike, axis: int, index_dtype: DTypeLike) -> Array:
 
 
 def _index_dtype(name: str, dtype: Any) -> Any:
-    found = dtypes.canonicalize(dtype)
+    found = dtypes.explicit(dtype)
     if not dtypes.is_integer(found):
         raise TypeError(f"{name} gives indices, which are integers: index_dtype cannot be {found.name}")
     return found

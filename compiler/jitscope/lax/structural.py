@@ -152,7 +152,7 @@ def full(
         return laid(sharding, full, shape, fill_value, dtype)
     shape, aval = check_sizes("full", (shape,) if isinstance(shape, int) else shape), aval_of(fill_value)
     weak = dtype is None and aval.weak_type
-    to = aval.dtype if dtype is None else dtypes.canonicalize(dtype)
+    to = aval.dtype if dtype is None else dtypes.explicit(dtype)
     if aval.shape:
         raise TypeError(f"lax.full takes a scalar, it got {aval.short()}")
     if dtypes.is_complex(aval.dtype) and not dtypes.is_complex(to):
@@ -190,7 +190,7 @@ def empty(
     shape: int | Sequence[int], dtype: DTypeLike, *, out_sharding: Sharding | PartitionSpec | None = None
 ) -> Array:
     """An array of `shape` and `dtype` with any content (XLA has no memory without one: it is zeros)."""
-    return linear.full((shape,) if isinstance(shape, int) else tuple(shape), 0, dtypes.canonicalize(dtype))
+    return linear.full((shape,) if isinstance(shape, int) else tuple(shape), 0, dtypes.explicit(dtype))
 
 
 @laying
@@ -198,7 +198,7 @@ def broadcasted_iota(
     dtype: DTypeLike, shape: Sequence[int], dimension: int, *, out_sharding: Sharding | PartitionSpec | None = None
 ) -> Array:
     """Indices along one axis of an array of `shape`, in `dtype`. Raises TypeError for negative sizes."""
-    return indexing.iota(dtypes.canonicalize(dtype), check_sizes("broadcasted_iota", shape), dimension)
+    return indexing.iota(dtypes.explicit(dtype), check_sizes("broadcasted_iota", shape), dimension)
 
 
 def slice(

@@ -112,7 +112,7 @@ def asarray(
         if isinstance(a, Array):
             return a  # pyright: ignore[reportReturnType]
         if type(a) is np.ndarray and a.dtype.names is None and dtypes.is_supported(a.dtype):
-            return array_of(a, given=True)
+            return array_of(a, given=True, named=False)
     return array(a, dtype, copy=bool(copy), order=order or "K", device=device)
 
 
@@ -169,7 +169,9 @@ def _from_numpy(x: np.ndarray, to: Any, given: type = np.ndarray) -> Any:
                 f"array: a value of type {class_name(given)} is no array, no number and no sequence of those"
             )
         x = x.astype(to)  # numbers in objects or texts: NumPy reads them where it is told as what
-    return array_of(x if to is None else real_if_needed(x, to).astype(to, copy=False), given=True)
+    if to is None:
+        return array_of(x, given=True, named=False)
+    return array_of(real_if_needed(x, to).astype(to, copy=False), given=True)
 
 
 def _from_sequence(x: Any, to: Any) -> Any:

@@ -16,8 +16,8 @@ from ..backend.placement import by_device, device_of_request, is_layout, laid_ou
 from ..core import dtypes as _dtypes, notices
 from ..core.annotations import Array as AnyArray, ArrayLike, Axes, Device, DTypeLike, Sharding
 from ..core.avals import aval_of, from_protocol, is_python_scalar
-from ..core.config import settings
-from ..core.dtypes import canonicalize, is_extended, python_dtype
+from ..core.config import override, settings
+from ..core.dtypes import canonicalize, explicit, is_extended, python_dtype
 from ..core.meshes_in_force import current_mesh
 from ..core.staging import capturing
 from ..core.trace import Tracer, evaluating
@@ -72,8 +72,9 @@ class ScalarType(type):
             for leaf in _tree.leaves(given):
                 if type(leaf) is complex:
                     raise TypeError(f"{cls.__name__}: the complex number {leaf!r} is no real one: take its real part")
-        value = np.asarray(given, canonicalize(cls.dtype) if exact else None)
-        return array_of(real_if_needed(value, cls.dtype).astype(requested(cls.dtype, cls.__name__)), given=True)
+        to = requested(cls.dtype, cls.__name__)
+        value = np.asarray(given, to if exact else None)
+        return array_of(real_if_needed(value, cls.dtype).astype(to), given=True)
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, cls.dtype.type)
@@ -141,7 +142,7 @@ _MAX_KNOWN = 256
 def _requested(asked: Any, name: str) -> Any:
     if hasattr(asked, "aval") or isinstance(asked, np.ndarray):
         raise ValueError(f"{name}: an array was given as dtype; write x.dtype for the dtype of x")
-    found = canonicalize(asked)
+    found = explicit(asked)
     if not is_extended(found) and not (isinstance(asked, type) and asked in _dtypes.PYTHON_SCALARS):
         wanted = np.dtype(asked)
         if wanted != found and wanted.newbyteorder("=") != found:
@@ -186,9 +187,12 @@ def on_device(x: Any, device: Any) -> Any:
     return x if device is None or isinstance(x, Tracer) else by_device(array_on(x, device))
 
 
-def array_of(values: Any, device: Any = None, given: bool = False) -> Any:
+def array_of(values: Any, device: Any = None, given: bool = False, named: bool = True) -> Any:
     """NumPy's values as an array; while operations are recorded, as a constant of theirs. `given`: the user gave the values, a
-    function of the library computed them otherwise."""
+    function of the library computed them otherwise. `named`: their dtype is the one to use, not NumPy's own choice."""
+    if named and canonicalize(values.dtype) != values.dtype and settings().explicit_x64_dtypes == "allow":
+        with override(enable_x64=True):
+            return array_of(values, device, given)
     if (trace := capturing()) is not None:
         return on_device(trace.tracer(values if not values.shape else array_from_numpy(values)), device)
     array = array_from_numpy(values)
@@ -226,7 +230,7 @@ def typed(x: Any) -> tuple[Any, bool]:
         return aval.dtype, aval.weak_type
     if isinstance(x, type) and x in _dtypes.PYTHON_SCALARS:
         return python_dtype(x), x is not bool
-    return canonicalize(x), False
+    return _dtypes.named(x), False
 
 
 def promote_types(a: DTypeLike, b: DTypeLike) -> np.dtype:

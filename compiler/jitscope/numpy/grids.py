@@ -46,7 +46,8 @@ class _Grid:
             grid = (np.ogrid if self.sparse else np.mgrid)[key]
         except TracerArrayConversionError as error:
             raise ConcretizationTypeError(str(error)) from None
-        return list(map(array_of, grid)) if isinstance(grid, tuple) else array_of(grid)
+        grids = [array_of(x, named=False) for x in (grid if isinstance(grid, tuple) else [grid])]
+        return grids if isinstance(grid, tuple) else grids[0]
 
 
 mgrid, ogrid = _Grid(False), _Grid(True)

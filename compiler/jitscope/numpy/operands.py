@@ -14,7 +14,7 @@ import ml_dtypes
 import numpy as np
 
 from ..core import dtypes, notices
-from ..core.avals import ShapedArray, aval_of, is_python_scalar
+from ..core.avals import ShapedArray, aval_of, exact, is_python_scalar
 from ..core.config import override, settings
 from ..core.dtypes import promote, to_inexact
 from ..core.errors import ConcretizationTypeError, ShapeError, TracerIntegerConversionError, TypePromotionError
@@ -49,7 +49,7 @@ def scalar_of(x: Any, dtype: Any, weak: bool) -> Any:
         x = np.asarray(x, own)
     elif isinstance(x, (float, np.floating)) and dtypes.is_integer(dtype):
         x = _cut(x, dtype)
-    return np.asarray(x).astype(dtype)[()]
+    return exact(np.asarray(x).astype(dtype)[()])
 
 
 def _fits(x: int, dtype: Any) -> bool:

@@ -115,14 +115,14 @@ def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array
     """Row and column numbers, two vectors, of the elements on and below the k-th diagonal of an array [n, m] (None: [n,
     n])."""
     rows, columns = np.tril_indices(*_matrix("tril_indices", n, k, m))
-    return array_of(rows), array_of(columns)
+    return array_of(rows, named=False), array_of(columns, named=False)
 
 
 def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array]:
     """Row and column numbers, two vectors, of the elements on and above the k-th diagonal of an array [n, m] (None: [n,
     n])."""
     rows, columns = np.triu_indices(*_matrix("triu_indices", n, k, m))
-    return array_of(rows), array_of(columns)
+    return array_of(rows, named=False), array_of(columns, named=False)
 
 
 def diag_indices(n: int, ndim: int = 2) -> tuple[Array, ...]:
@@ -130,7 +130,7 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[Array, ...]:
     negative numbers."""
     if integer("diag_indices", n, "n") < 0 or integer("diag_indices", ndim, "ndim") < 0:
         raise ValueError(f"diag_indices: n and ndim must not be negative, they are {n} and {ndim}")
-    return (array_of(np.arange(n)),) * ndim
+    return (array_of(np.arange(n), named=False),) * ndim
 
 
 def tril_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Array, Array]:

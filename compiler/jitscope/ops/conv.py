@@ -167,7 +167,7 @@ def conv_general_dilated(
         feature_group_count=int(feature_group_count),
         batch_group_count=int(batch_group_count),
         precision=None if is_algorithm(precision) else precision,  # they say how dot products are computed
-        preferred_element_type=None if preferred_element_type is None else dtypes.canonicalize(preferred_element_type),
+        preferred_element_type=None if preferred_element_type is None else dtypes.explicit(preferred_element_type),
     )
 
 

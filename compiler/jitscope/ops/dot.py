@@ -152,7 +152,7 @@ def dot_general(
     """`dot_general_p` from sequences of axes and names (`precision` as in `as_precision`). Raises TypeError for dtypes,
     axes and sizes that do not fit, ValueError for an unknown precision."""
     numbers = tuple([tuple([tuple(map(int, axes)) for axes in pair]) for pair in dimension_numbers])
-    preferred = None if preferred_element_type is None else dtypes.canonicalize(preferred_element_type)
+    preferred = None if preferred_element_type is None else dtypes.explicit(preferred_element_type)
     params = {"precision": as_precision(precision), "preferred_element_type": preferred}
     return _product(lhs, rhs, numbers, params, summed_later.get())
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes
-from ..core.avals import ShapedArray, aval_of
+from ..core.avals import ShapedArray, aval_of, exact
 from ..core.effects import Effects, no_effects
 from ..core.primitive import Axis, Primitive
 from ..core.zeros import UndefinedPrimal, Zero, is_linear, is_zero, zero_of
@@ -28,7 +28,7 @@ def scalar_like(x: Any, value: Any) -> Any:
     dtypes.check_number(dtype)
     if isinstance(value, Dim):
         return value.dimension_as_value().astype(dtype)
-    return np.asarray(value).astype(dtype)[()]
+    return exact(np.asarray(value).astype(dtype)[()])
 
 
 def pure(out: Any) -> tuple[Any, Effects]:

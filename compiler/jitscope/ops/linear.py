@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes
-from ..core.avals import ShapedArray, aval_of, physical
+from ..core.avals import ShapedArray, aval_of, exact, physical
 from ..core.part_types import sums_of
 from ..core.varying import as_said
 from ..symbolic.dimension import Dim, reach
@@ -261,12 +261,12 @@ def number_of(size: Any, dtype: Any) -> Any:
     """A size as a scalar of a dtype."""
     if isinstance(size, Dim):
         return convert(size.dimension_as_value(), dtype)
-    return np.asarray(size).astype(dtype)[()]
+    return exact(np.asarray(size).astype(dtype)[()])
 
 
 def scalar_zero(dtype: Any) -> Any:
     """A NumPy scalar 0 of a dtype."""
-    return np.asarray(0).astype(dtype)[()]
+    return exact(np.asarray(0).astype(dtype)[()])
 
 
 class Pad(Linear):

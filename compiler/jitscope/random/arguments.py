@@ -32,6 +32,10 @@ def key_and_dtype(
     """
     key = single(key, name)
     dtype = requested(default if dtype is None else dtype, f"random.{name}")
+    if dtypes.canonicalize(dtype) != dtype:
+        raise NotImplementedError(
+            f"random.{name} of {dtype.name} needs the option enable_x64, also under explicit_x64_dtypes='allow'"
+        )
     small = dtype in dtypes.WIDER and dtype not in also
     if dtypes.is_extended(dtype) or dtypes.kind(dtype) not in kinds or small:
         raise error(f"random.{name} gives {_KINDS.get(kinds, 'numbers')} of 8 bits and more, not {dtype.name}")

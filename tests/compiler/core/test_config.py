@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ import pytest
 
 import jitscope as jx
 import jitscope.numpy as jnp
-from jitscope import random
+from jitscope import lax, random
 from jitscope.core import config as configuration
 from jitscope.core.config import OPTIONS, override, settings
 from jitscope.core.errors import TypePromotionError
@@ -31,6 +32,7 @@ OTHER_VALUES: dict[str, Any] = {
     "enable_x64": True,
     "disable_jit": True,
     "numpy_dtype_promotion": "strict",
+    "explicit_x64_dtypes": "allow",
     "numpy_rank_promotion": "raise",
     "default_matmul_precision": "highest",
     "default_device": jx.devices()[0],
@@ -66,6 +68,7 @@ WRONG_VALUES: dict[str, list[Any]] = {
     "enable_x64": ["yes", 2, None, 1.5],
     "disable_jit": ["on"],
     "numpy_dtype_promotion": ["lax", None, True],
+    "explicit_x64_dtypes": ["never", None, True],
     "numpy_rank_promotion": ["error", None],
     "default_matmul_precision": ["best", 3],
     "default_device": [3, "gpu"],
@@ -301,6 +304,60 @@ def test_numpy_dtype_promotion() -> None:
         with jx.numpy_dtype_promotion("standard"):
             assert (x + n).dtype == np.float32
     assert (x + n).dtype == np.float32
+
+
+WIDE: list[tuple[Callable[[], Any], str, Any]] = [  # what jax 0.12.0.1 gives with explicit_x64_dtypes="allow"
+    (lambda: jnp.zeros(2, "int64"), "int64", [0, 0]),
+    (lambda: jnp.zeros(2, int), "int32", [0, 0]),
+    (lambda: jnp.int64(1 << 40), "int64", 1 << 40),
+    (lambda: jnp.array(1 << 40, "int64"), "int64", 1 << 40),
+    (lambda: jnp.asarray([0.1, 2], "float64"), "float64", np.array([0.1, 2])),
+    (lambda: jnp.asarray(np.array([0.5, 2])), "float32", [0.5, 2]),
+    (lambda: jnp.arange(3, dtype="int64"), "int64", [0, 1, 2]),
+    (lambda: jnp.linspace(0, 1, 4, dtype="float64"), "float64", np.linspace(0, 1, 4)),
+    (lambda: jnp.eye(2, dtype="float64"), "float64", np.eye(2)),
+    (lambda: jnp.full(2, 3, np.float64), "float64", [3, 3]),
+    (lambda: lax.full((2,), 1, "float64"), "float64", [1, 1]),
+    (lambda: lax.iota("int64", 3), "int64", [0, 1, 2]),
+    (lambda: lax.convert_element_type(1, np.int64), "int64", 1),
+    (lambda: jnp.arange(3).astype("int64"), "int64", [0, 1, 2]),
+    (lambda: jnp.mean(jnp.arange(3), dtype="float64"), "float64", 1),
+    (lambda: jnp.max(jnp.array([0, 1], "int64"), initial=jnp.int64(5)), "int64", 5),
+    (lambda: jnp.zeros(2, "float64") + jnp.ones(2), "float64", [1, 1]),
+    (lambda: jnp.zeros(2, "float64") + np.ones(2), "float64", [1, 1]),
+    (lambda: jnp.zeros(2, "int64") * jnp.ones(2), "float32", [0, 0]),
+    (lambda: jnp.arange(3, dtype="int64") // 2, "int64", [0, 0, 1]),
+    (lambda: jx.grad(lambda x: (x * x).sum())(jnp.ones(2, "float64")), "float64", [2, 2]),
+    (lambda: jx.jit(lambda x: x)(np.ones(2)), "float32", [1, 1]),
+    (lambda: jnp.mgrid[0:2], "int32", [0, 1]),
+]
+
+
+@pytest.mark.parametrize("row", range(len(WIDE)))
+def test_explicit_64_bits(row: int) -> None:
+    call, dtype, value = WIDE[row]
+    with override(explicit_x64_dtypes="allow"):
+        found = call()
+    assert found.dtype == dtype
+    np.testing.assert_array_equal(found, value)
+
+
+def test_explicit_64_bits_that_are_refused() -> None:
+    with override(explicit_x64_dtypes="error"):
+        for call, dtype, _ in WIDE[:1] + WIDE[2:5] + WIDE[6:15]:
+            assert dtype.endswith("64")
+            with pytest.raises(ValueError, match="was asked for"):
+                call()
+        assert jnp.zeros(2, int).dtype == jnp.arange(2).dtype == np.int32
+        assert jnp.asarray(np.ones(2)).dtype == np.float32
+
+
+def test_types_of_arguments_of_64_bits() -> None:
+    like = jx.ShapeDtypeStruct((2,), "int64")
+    with override(explicit_x64_dtypes="allow"):
+        program = jx.jit(lambda x: x + 1).lower(like).compile()
+        np.testing.assert_array_equal(program(jnp.full(2, 1 << 40, "int64")), (1 << 40) + 1)
+    assert jx.eval_shape(lambda x: x + 1, like).dtype == np.int32
 
 
 def test_numpy_rank_promotion() -> None:

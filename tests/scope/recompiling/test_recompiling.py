@@ -121,6 +121,7 @@ def test_what_nobody_would_call_a_recompilation(program: str) -> None:
 SETTINGS: dict[str, tuple[Any, str]] = {
     "enable_x64": (True, "x64"),
     "numpy_dtype_promotion": ("strict", "option"),
+    "explicit_x64_dtypes": ("allow", "option"),
     "numpy_rank_promotion": ("warn", "option"),
     "default_matmul_precision": ("highest", "option"),
     "default_device": (None, "option"),  # a device, which is there when the test runs

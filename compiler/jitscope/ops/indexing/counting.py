@@ -37,4 +37,4 @@ iota_p = Iota("iota")
 
 def iota(dtype: Any, shape: Sequence[int], dimension: int = 0) -> Any:
     """0, 1, … along one axis of an array of the given dtype and shape."""
-    return iota_p(dtype=dtypes.canonicalize(dtype), shape=tuple(map(size, shape)), dimension=dimension)
+    return iota_p(dtype=dtypes.explicit(dtype), shape=tuple(map(size, shape)), dimension=dimension)
