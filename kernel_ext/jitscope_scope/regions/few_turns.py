@@ -94,3 +94,13 @@ def test_is_known(loop: ast.For | ast.While, visit: Visit, body: naming.Statemen
     """Whether sizes and whole numbers alone decide how often the loop runs."""
     changing = (naming.bound(body) | naming.stored_into(body)) - static
     return not _moves(loop.test if isinstance(loop, ast.While) else loop.iter, changing, visit)
+
+
+def ending(loop: ast.For | ast.While, body: naming.Statements) -> set[str]:
+    """Names that end the loop where they grow (`while size <= n`): in a later run it has no turn with larger ones."""
+    match loop:
+        case ast.While(
+            test=ast.Compare(left=ast.Name(id=name), ops=[ast.Lt() | ast.LtE()], comparators=[ast.Name(id=most)])
+        ):
+            return {name} if most not in naming.bound(body) else set()
+    return set()

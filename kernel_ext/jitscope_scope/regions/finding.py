@@ -32,7 +32,7 @@ from .proving import CompilesTooLong, Proof, proof
 from .ragged_rows import with_rectangles
 from .replaying import Replay, harmless, replay
 from .stand_ins import StandIns
-from .watching import COPIES, Observation, Recorder, Visit, compiles
+from .watching import Observation, Recorder, Visit, compiles, copies_of_functions
 from .writing import EditText, written, written_apart, written_by_turns, written_in_parts, written_mixed
 from .written_rows import gone_through, written_out
 
@@ -131,7 +131,7 @@ class Watch:
             code = plain.get((f.__code__.co_filename, f.__code__.co_firstlineno, f.__code__.co_qualname))
             if code is not None and code.co_freevars == f.__code__.co_freevars:
                 f.__code__ = code
-        for copied, of in COPIES.items():
+        for copied, of in copies_of_functions():
             copied.__code__ = of.__code__
 
     def _seen(self, place: Place) -> Observation:

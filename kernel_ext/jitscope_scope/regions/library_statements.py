@@ -44,6 +44,7 @@ def unchanged(
     jnp = free_name("jnp", visit, f"{home.library}.numpy")
     body, at_ends, long_enough = beside(body, values, visit.after, "" if home.numpy else jnp)
     body, in_rows = list_buffers.in_rows(body, values, visit.after, "" if home.numpy else jnp)
+    own_numpy = values.get("numpy") is np and "numpy" not in visit.values
     visit = replace(visit, values=values)
     stored = _in_place(body, visit) if home.numpy else set()
     bound = naming.bound(body) | stored
@@ -123,7 +124,8 @@ def unchanged(
     call = [*call, *binds, *again, f"del {', '.join(passing)}"]
     definition = [f'{name}_compiled = globals().get("{name}_compiled") or {ours}.Compiled("{home.arrays}")']
     reads = sorted({*(shown[n].partition(" if ")[0] for n in early), *(p.text for p in [*changed, *read])})
-    numpys = ["import numpy"] if any(f" numpy.{b}" in line for line in binds for b in ("int", "uint", "float")) else []
+    own_numpy |= any(f" numpy.{b}" in line for line in binds for b in ("int", "uint", "float"))
+    numpys = ["import numpy"] if own_numpy else []
     names_of_ours = [f'{theirs} = {ours}.traced_by("{home.library}")'] if home.numpy else []
     return EditText(
         (*numpys, *imports_of(home, jnp, lax, "\n".join([*call, *definition]), ours), *names_of_ours),

@@ -143,7 +143,7 @@ def line_of(body: Statements, place: str) -> int | None:
                 places = [of]
         if any(ast.unparse(t) == place or (place.isidentifier() and root_of(t) == place) for t in places):
             return s.lineno
-    return next((s.lineno for s in all_of(ast.stmt, body) if ast.unparse(s) == place), None)
+    return next((s.lineno for s in all_of(ast.stmt, body) if ast.unparse(s).partition("\n")[0] == place), None)
 
 
 def read_first(block: Statements) -> set[str]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from types import CellType, CodeType, FrameType, FunctionType, MethodType, ModuleType
 from typing import TypeGuard, cast
-from weakref import WeakKeyDictionary
+from weakref import ref
 
 import numpy as np
 
@@ -325,15 +325,23 @@ def _keeps_more(f: FunctionType) -> bool:
     return bool(binds) or any(isinstance(v, (list, dict, set, np.ndarray)) or is_users_object(v) for v in kept)
 
 
-COPIES: WeakKeyDictionary[FunctionType, FunctionType] = WeakKeyDictionary()
-"""Of which function each copy is one."""
+_COPIES: list[tuple[ref[FunctionType], ref[FunctionType]]] = []
+"""Copies of functions, and of which each is one: without callbacks, in which an alarm would be lost."""
+
+
+def copies_of_functions() -> list[tuple[FunctionType, FunctionType]]:
+    """The copies that are still there, each with its function."""
+    found = [(a, b) for copied, of in _COPIES if (a := copied()) is not None and (b := of()) is not None]
+    _COPIES[:] = [(ref(a), ref(b)) for a, b in found]
+    return found
 
 
 def _copied_function(f: FunctionType, memo: dict[int, object]) -> FunctionType:
     """A function with variables of its own, which functions that are copied beside it share."""
     cells = tuple(cast("CellType", memo.setdefault(id(c), CellType())) for c in f.__closure__ or ())
     new = FunctionType(f.__code__, f.__globals__, f.__name__, None, cells or None)
-    memo[id(f)], COPIES[new] = new, f
+    memo[id(f)] = new
+    _COPIES.append((ref(new), ref(f)))
     new.__defaults__ = cast("tuple[object, ...] | None", _copied(f.__defaults__, memo))
     new.__kwdefaults__ = cast("dict[str, object] | None", _copied(f.__kwdefaults__, memo))
     new.__dict__.update(f.__dict__)

@@ -54,7 +54,8 @@ def written_by_turns(
         return None
     if not few_turns.has_few(found.body, found.visit, definitions):
         return None
-    if static & naming.read_first(found.body) & {*whole_numbers.without_bounds(found.body, found.visit)}:
+    growing = static & naming.read_first(found.body) & {*whole_numbers.without_bounds(found.body, found.visit)}
+    if growing - few_turns.ending(loop, found.body):
         return None  # they go on growing in a later run, beyond 64 bits
     live = live | naming.bound(found.body) - naming.bound(body)
     edit = translated(found.body, found.visit, live, name, home, definitions, (loop.lineno, frozenset(static)))

@@ -89,7 +89,9 @@ def same(a: object, b: object, name: str, narrow: bool = False) -> None:
         return
     named = hasattr(type(a), "_fields")  # of a class that either program makes
     assert type(a) is type(b) or (named and type(a).__name__ == type(b).__name__), name
-    if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
+    if type(a) is int:
+        assert a == b, name
+    elif isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
         assert len(a) == len(b), name
         for x, y in zip(a, b, strict=True):
             same(x, y, name, narrow)

@@ -397,6 +397,12 @@ s = sort(v)
     ("before", "cell", "line", "says"),
     [
         (
+            "pts = [rng.random(2) for _ in range(8)]; d = []",
+            "for i in range(7):\n    for j in range(i):\n        p = pts[j]\n        d.append((p - pts[i]).sum())\n",
+            2,
+            "Python asks for the value of an array",
+        ),
+        (
             "A = rng.random((3, 4)); s = 0.0",
             "for k in range(3):\n    for v in np.nditer(A):\n        s = 0.5 * s + k * v\n",
             2,
@@ -423,6 +429,7 @@ s = sort(v)
         ),
     ],
     ids=[
+        "a loop that asks for a count",
         "what goes through memory in its own order",
         "a stretch of a function that calls itself",
         "a list of places, some empty",
