@@ -226,8 +226,9 @@ class Watch:
         body = one.place.body
         plain = written_in(recursion.apart(written_out(body, visit), self.definitions), self.definitions, self.names)
         form = iterators.written_out(plain, self.definitions) or plain
+        eager = None if form is plain or home_of(body, visit.values).numpy else plain  # orders are gone through as rows
         try:
-            for other in (with_rectangles(form, self.definitions), with_places(form)):
+            for other in (eager, with_rectangles(form, self.definitions), with_places(form)):
                 if other is not None:
                     with contextlib.suppress(CannotCompile):
                         self._first_that_holds(one, other, visit, live, name)
