@@ -33,6 +33,7 @@ from ..words import Document, plural
 
 
 NAME = "Values"
+_NOT_FINITE = Column("not finite", "text", "elements that are NaN or infinite")
 _COLUMNS = (
     Column("value", "text", "the operation that gives it, or the argument"),
     Column("type", "code"),
@@ -42,7 +43,7 @@ _COLUMNS = (
     Column("std", "number", "standard deviation"),
     Column("largest", "number", "the largest absolute value"),
     Column("zeros", "number"),
-    Column("not finite", "text", "elements that are NaN or infinite"),
+    _NOT_FINITE,
     Column("#", "number", "in the order of evaluation"),
     Column("line", "text", "that made it"),
 )
@@ -85,10 +86,12 @@ def _table(document: Document) -> Table:
     order = sorted(range(len(rows)), key=lambda at: _rank(rows[at]))
     looked = [at for at in order if (rows[at]["path"], rows[at]["result"]) in details]
     opened = document["first_bad"] if document["first_bad"] is not None else next(iter(looked), None)
+    columns = [one for one in _COLUMNS if one is not _NOT_FINITE or any(is_bad(row) for row in rows)]
     found = [
-        _row(document, at, details.get((rows[at]["path"], rows[at]["result"])), here, at == opened) for at in order
+        _row(document, at, columns, details.get((rows[at]["path"], rows[at]["result"])), here, at == opened)
+        for at in order
     ]
-    return Table("Values", _COLUMNS, tuple(found), first=_FIRST, empty="The program computes nothing.")
+    return Table("Values", tuple(columns), tuple(found), first=_FIRST, empty="The program computes nothing.")
 
 
 def _rank(row: Document) -> tuple[bool, bool, bool]:
@@ -100,7 +103,7 @@ def _is_computed(row: Document) -> bool:
     return row["path"].startswith("e")
 
 
-def _row(document: Document, at: int, detail: Document | None, here: str, opened: bool) -> Row:
+def _row(document: Document, at: int, columns: list[Column], detail: Document | None, here: str, opened: bool) -> Row:
     row = document["rows"][at]
     place = _place(document, row, here)
     cells: tuple[Content, ...] = (
@@ -109,7 +112,7 @@ def _row(document: Document, at: int, detail: Document | None, here: str, opened
         *(_figure(row[name]) for name in ("min", "max", "mean", "std")),
         _figure(magnitude(row)),
         Text(zeros(row), order=row["zeros"] / row["size"] if row["size"] else -1.0),
-        Text(marks(row), "bad", order=float(row["nan"] + row["inf"])) if is_bad(row) else Text("", order=0.0),
+        *((_not_finite(row),) if _NOT_FINITE in columns else ()),
         inline.count(at + 1, "muted"),
         place or "",
     )
@@ -117,6 +120,10 @@ def _row(document: Document, at: int, detail: Document | None, here: str, opened
     if not _is_computed(row):
         ref = Ref(node=row["path"])
     return Row(cells, ref, parts=(_facts(row), _closer(document, row, detail)), opened=opened, title=_told(row))
+
+
+def _not_finite(row: Document) -> Text:
+    return Text(marks(row), "bad", order=float(row["nan"] + row["inf"])) if is_bad(row) else Text("", order=0.0)
 
 
 def _muted(text: str) -> tuple[Text, ...]:

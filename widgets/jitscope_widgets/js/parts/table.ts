@@ -118,10 +118,12 @@ class TableView {
     return `fit-content(max(${least}ch, (100% - ${taken}ch) / ${Math.max(1, worded)}))`;
   }
 
-  /** No column of words is narrower than its longest word, however little room others leave it. */
-  private least({ kind = "text" }: Column, at: number): string {
+  /** No column of words is narrower than its longest word, of its title, too, however little room others leave it. */
+  private least({ kind = "text", title }: Column, at: number): string {
     if (this.table.matrix || !["text", "code"].includes(kind)) return "auto";
-    const found = sample(this.table.rows).flatMap((row) => words(row.cells[at]!).split(/\s+/));
+    const found = [title, ...sample(this.table.rows).map((row) => words(row.cells[at]!))].flatMap((text) =>
+      text.split(/\s+/),
+    );
     const longest = Math.min(MOST_LEAST, Math.max(0, ...found.map((word) => word.length)));
     return `calc(${longest}ch + ${at === 0 && this.deep ? 14 : 0}px)`;
   }
