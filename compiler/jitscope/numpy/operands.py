@@ -269,7 +269,7 @@ def shape_of(name: str, shape: Any, traced: type[Exception] = TypeError) -> tupl
     """A shape from an int or a sequence of ints. Raises TypeError, for negative sizes ShapeError, for traced ones `traced`."""
     if isinstance(shape, (Set, Mapping)):
         raise TypeError(f"{name}: a shape is an int or a sequence of ints, not {shape!r}")
-    if isinstance(shape, Iterable) and getattr(getattr(shape, "aval", None), "shape", True):
+    if isinstance(shape, Iterable) and getattr(shape, "shape", True):  # not an array without axes
         sizes = tuple(integer(name, n, "every size", traced) for n in shape)
     else:
         sizes = (integer(name, shape, "the shape", traced),)

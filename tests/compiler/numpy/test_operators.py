@@ -230,6 +230,7 @@ def test_division_by_zero_and_powers_of_integers() -> None:
 def test_creation() -> None:
     pairs = [
         (jnp.zeros((2, 3)), np.zeros((2, 3))),
+        (jnp.zeros(np.array(3)), np.zeros(np.array(3))),
         (jnp.ones(4, int), np.ones(4, int)),
         (jnp.full((2, 2), 7.5), np.full((2, 2), 7.5)),
         (jnp.full((2, 3), np.arange(3)), np.full((2, 3), np.arange(3))),
