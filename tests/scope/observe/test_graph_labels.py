@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import functools
+import linecache
+from types import SimpleNamespace
 
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax
 from jitscope.core.jaxpr import count
+from jitscope.core.source import Position
 from jitscope_scope import observe
 from jitscope_scope.observe.graph import nodes_by_path
+from jitscope_scope.observe.groups.names import name_of_line
 from jitscope_scope.observe.numbers import with_numbers
 from tests.compiler.programs import floats
 
@@ -92,3 +96,12 @@ def test_a_compiled_call_of_a_class_has_the_class_s_name():
     jaxpr = jx.make_jaxpr(lambda x: ruled(_Model(Part(1.0))(x)))(X).jaxpr
     graph = observe.jaxpr_graph(jaxpr, "f", {})
     assert [n["label"] for n in graph["nodes"] if n["kind"] == "scope"] == ["_Model", "Part", "ruled"]
+
+
+def test_a_call_in_several_lines_is_called_by_what_it_calls():
+    for number, (text, named) in enumerate(
+        [("y = lax.sort(\n    x)", "lax.sort"), ("y = lax.sort(x,\n    1)", "y = lax.sort(x,")]
+    ):
+        file = f"<call {number}>"
+        linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+        assert name_of_line([SimpleNamespace(position=Position(file, 1, 2, 4, 6, "f"))]) == named
