@@ -21,6 +21,10 @@ MOST = 12
 """So many functions are made of one."""
 MOST_CALLS = 64
 """So many calls may one call come to."""
+_ARITHMETIC = (
+    *(ast.Constant, ast.BinOp, ast.Compare, ast.UnaryOp, ast.BoolOp),
+    *(ast.operator, ast.cmpop, ast.unaryop, ast.boolop),
+)
 
 
 def apart(form: StandIns, definitions: Definitions) -> StandIns:
@@ -172,25 +176,12 @@ def _decided(body: naming.Statements) -> list[ast.stmt]:
 
 def _value(node: ast.expr) -> int | bool | None:
     """What is made of numbers that the text names; None for all else."""
-    if not all(
-        isinstance(
-            n,
-            (
-                ast.Constant,
-                ast.BinOp,
-                ast.Compare,
-                ast.UnaryOp,
-                ast.BoolOp,
-                ast.operator,
-                ast.cmpop,
-                ast.unaryop,
-                ast.boolop,
-            ),
-        )
-        for n in ast.walk(node)
-    ):
+    if not all(isinstance(n, _ARITHMETIC) for n in ast.walk(node)):
         return None
-    value = eval(ast.unparse(node), {"__builtins__": {}})
+    try:
+        value = eval(ast.unparse(node), {"__builtins__": {}})
+    except (ArithmeticError, TypeError):
+        return None
     return value if type(value) in (int, bool) else None
 
 
