@@ -18,10 +18,11 @@ import numpy as np
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
+from jitscope.backend.dispatch import JitFunction
 from jitscope_scope.advise.code.ipython import python_of
 from jitscope_scope.observe.fixes import fix_document
 from jitscope_scope.observe.positions import place_document
-from jitscope_scope.regions import Cell, of_file
+from jitscope_scope.regions import Cell, naming, of_file
 from jitscope_scope.regions.answers import Region
 from jitscope_scope.regions.cells import notebook_of
 from jitscope_scope.regions.finding import Watch
@@ -104,9 +105,40 @@ def of_session(shell: InteractiveShell, runs: int | None) -> RegionsDocument:
             said = re.sub(r"^cell (\d+)", lambda found: f"In [{numbers[int(found[1]) - 1]}]", str(error))
             return _nothing(f"The session's cells do not run again from the start: {said}")
     told = [{**one, "cell": numbers[cast("int", one["cell"]) - 1]} for one in found]
+    compiled = _compiled_by_magic(shell, cells)
+    told = [_unmeasured(one, names) if (names := _named(one, cells) & compiled) else one for one in told]
     note = "The session's cells, run again in a process of their own; each has the number of its last run here."
     among = sorted({cast("int", one["cell"]) for one in told})
     return _document(f"In [{among[0]}]" if len(among) == 1 else "the session", note, told)
+
+
+def _compiled_by_magic(shell: InteractiveShell, cells: dict[int, str]) -> set[str]:
+    """Functions that `%%jit` compiled, which the cells' Python alone does not, and those that call them."""
+    raw, found, users = shell.history_manager.input_hist_raw, set[str](), dict[str, set[str]]()  # type: ignore[union-attr]
+    for number, text in cells.items():
+        for function in ast.parse(text).body:
+            if isinstance(function, ast.FunctionDef):
+                users[function.name] = naming.loaded(function.body)
+                if raw[number].lstrip().startswith("%%jit") and isinstance(
+                    shell.user_ns.get(function.name), JitFunction
+                ):
+                    found.add(function.name)
+    while more := {name for name, used in users.items() if used & found} - found:
+        found |= more
+    return found
+
+
+def _named(region: dict[str, object], cells: dict[int, str]) -> set[str]:
+    """The words of a region's lines."""
+    first, last = cast("int", region["line"]), cast("int", region["end_line"])
+    return {*re.findall(r"\w+", "\n".join(cells[cast("int", region["cell"])].splitlines()[first - 1 : last]))}
+
+
+def _unmeasured(region: dict[str, object], names: set[str]) -> dict[str, object]:
+    """A region in which functions ran as plain Python that `%%jit` compiles: nothing that was measured is true of it."""
+    said = f"{' and '.join(f'`{n}`' for n in sorted(names))} ran as plain Python here, without %%jit: %%regions above this cell watches it as it is"
+    nothing = dict.fromkeys(("eager_s", "compiled_s", "compile_s", "break_even_runs", "same", "edit"))
+    return {**region, **nothing, "verdict": "cannot", "reason": said}
 
 
 def no_code(text: str) -> str:

@@ -122,3 +122,14 @@ def test_the_session_runs_again_by_its_python(shell) -> None:
     assert document["regions"][0]["verdict"] == "not worth it"
     (document,) = shell.cell("%regions --runs 500").documents  # the last cell that is more than a magic
     assert document["title"] == f"In [{number}]" and document["regions"][0]["verdict"] == "compile"
+
+
+def test_what_the_magic_compiles_is_not_measured_without_it(shell) -> None:
+    shell.cell("import jitscope.numpy as jnp\nb = jnp.arange(3.0)")
+    shell.cell("%%jit\ndef turned(v):\n    return v + 0.01 * jnp.sin(v)\n\nturned(b)")
+    shell.cell("def twice(v):\n    return turned(turned(v))")
+    shell.cell("x = b\nfor i in range(200):\n    x = twice(x)")
+    (document,) = shell.cell("%regions --session --runs 500").documents
+    (region,) = document["regions"]
+    assert region["verdict"] == "cannot" and region["edit"] is None and region["eager_s"] is None
+    assert "`twice` ran as plain Python here, without %%jit" in region["reason"]
