@@ -133,7 +133,7 @@ class _Builder:
         label = eqn.primitive.name
         if inner:
             times = f" × {eqn.params['length']}" if label == "scan" else ""
-            called = self._function(eqn, inner) or (_called(inner) if label.startswith("custom_") else "")
+            called = self._function(eqn, inner) or (_called(inner) if label.startswith(_WITH_RULES) else "")
             self.functions |= {path: called} if called and not times else {}
             label = f"{called or label}{times}"
         avals, text = [v.aval for v in eqn.outvars], self.names.line(eqn).rstrip()
@@ -289,6 +289,8 @@ class _Builder:
 
 
 _COMBINING = ("reduce", "reduce_window")
+_WITH_RULES = ("custom_jvp", "custom_vjp", "custom_vmap")
+"""What calls a function that has a rule of its own begins so."""
 """Operations whose inner jaxpr takes any two elements or partial results, and gives one."""
 
 
