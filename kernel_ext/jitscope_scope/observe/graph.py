@@ -289,9 +289,9 @@ class _Builder:
 
 
 _COMBINING = ("reduce", "reduce_window")
+"""Operations whose inner jaxpr takes any two elements or partial results, and gives one."""
 _WITH_RULES = ("custom_jvp", "custom_vjp", "custom_vmap")
 """What calls a function that has a rule of its own begins so."""
-"""Operations whose inner jaxpr takes any two elements or partial results, and gives one."""
 
 
 def _called(inner: Sequence[tuple[str, ClosedJaxpr]]) -> str:
