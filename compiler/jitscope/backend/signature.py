@@ -31,6 +31,10 @@ def as_written(sharding: str) -> str:
     return _COMMA.sub(")", sharding, count=1)
 
 
+WEAK = " (weak)"
+"""How the type of a weak array ends."""
+
+
 class Leaf(NamedTuple):
     """One array of the arguments: where it stands and what it is; `sharding` says how it is laid out over devices, "" on one.
     Kept by many rows of the ledger, so equal ones are one object as a rule."""
@@ -49,7 +53,7 @@ class Leaf(NamedTuple):
         return Leaf(path, aval.shape, kind + short_name(aval.dtype), aval.weak_type, sharding)
 
     def __str__(self) -> str:
-        kind = f"{self.dtype}[{','.join(map(str, self.shape))}]" + (" (weak)" if self.weak_type else "")
+        kind = f"{self.dtype}[{','.join(map(str, self.shape))}]" + (WEAK if self.weak_type else "")
         return f"{kind} {self.spec}" if self.spec else kind
 
     @property

@@ -422,6 +422,16 @@ def test_a_wide_key_keeps_what_changed() -> None:
     assert card["matrix"]["rows"][0]["path"] == "t['a19']" and card["matrix"]["rows_left"] == 12
 
 
+def test_what_is_only_weak_stands_behind_what_has_another_shape() -> None:
+    text = (
+        "f = jax.jit(lambda t, x: (sum(t) + x).sum() * UNIQUE)\n"
+        "f([1.0] * 12, jnp.ones(3))\nf([jnp.float32(1)] * 12, jnp.ones(4))\n"
+    )
+    (card,) = observe.recompilations_document(run(HEADER + text)[1], "")["cards"]
+    first, second, *_ = card["matrix"]["rows"]
+    assert (first["path"], first["cells"]) == ("x", ["f32[3]", "f32[4]"]) and "(weak)" in second["cells"][0]
+
+
 def test_functions_are_told_apart_by_where_they_are_defined() -> None:
     _, ledger = run(
         HEADER

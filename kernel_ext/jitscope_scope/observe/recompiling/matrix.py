@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jitscope.backend.signature import BY_NAME, Signature, Static
+from jitscope.backend.signature import BY_NAME, WEAK, Signature, Static
 from jitscope.core.words import cut
 
 from ...annotations import Matrix, MatrixColumn
@@ -17,13 +17,15 @@ _LONGEST = 40
 
 
 def matrix_document(group: Group) -> Matrix:
-    """At most `MOST_COLUMNS` programs, the first and the last ones, and `MOST_ROWS` parts of their keys, those that changed first."""
+    """At most `MOST_COLUMNS` programs, the first and the last ones, and `MOST_ROWS` parts of their keys: what changed comes first, and
+    before those that are only weak in some."""
     history = group.history
     objects = _Objects()
     keys = [_parts(row, group, objects) for row in history]
     places, left = beginning_and_end(len(history))
     paths = list(dict.fromkeys(path for key in keys for path in key))
     differ = [path for path in paths if len({key.get(path) for key in keys}) > 1]
+    differ.sort(key=lambda path: len({key.get(path, "").replace(WEAK, "") for key in keys}) == 1)
     alike = [path for path in paths if path not in differ and path not in _QUIET]
     shown = [*differ, *alike][:MOST_ROWS]
     return {
