@@ -124,8 +124,10 @@ class PartitionSpec:
 
     def __add__(self, other: Any) -> PartitionSpec:
         if isinstance(other, PartitionSpec):
-            sums = {"unreduced": self.unreduced | other.unreduced, "reduced": self.reduced | other.reduced}
-            return PartitionSpec(*self.partitions, *other.partitions, **sums)
+            partitions = (*self.partitions, *other.partitions)
+            return PartitionSpec(
+                *partitions, unreduced=self.unreduced | other.unreduced, reduced=self.reduced | other.reduced
+            )
         return PartitionSpec(*self.partitions, *other) if isinstance(other, tuple) else NotImplemented
 
     def __radd__(self, other: Any) -> PartitionSpec:

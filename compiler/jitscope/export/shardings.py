@@ -95,8 +95,9 @@ def _sharding(table: Reader, meshes: Sequence[AbstractMesh]) -> NamedSharding:
         raise ValueError("a sharding without mesh or spec")
     mesh = meshes[table.number(3, "I")] if meshes or own is None else _mesh(own)
     entries = [tuple(entry.texts(0)) for entry in spec.tables(0)]
-    sums = {"reduced": frozenset(spec.texts(1)), "unreduced": frozenset(spec.texts(2))}
-    return NamedSharding(mesh, PartitionSpec(*entries, **sums), memory_kind=table.text(2) or None)
+    reduced, unreduced = frozenset(spec.texts(1)), frozenset(spec.texts(2))
+    asked = PartitionSpec(*entries, reduced=reduced, unreduced=unreduced)
+    return NamedSharding(mesh, asked, memory_kind=table.text(2) or None)
 
 
 def _mesh(table: Reader) -> AbstractMesh:

@@ -66,7 +66,7 @@ def instrument(
             f"{path} was not evaluated: it is in a branch that was not taken, or in an iteration that the loop did not make"
         )
     equations = dict(walk(closed.jaxpr)) if evaluation.rows else {}
-    remarks += [_of_rows(place_of(equations[at], at), *of) for at, of in evaluation.rows.items()]
+    remarks += [_of_rows(place_of(equations[at], at), ran, needed) for at, (ran, needed) in evaluation.rows.items()]
     for why in dict.fromkeys(evaluation.whole_at.values()):
         places = ", ".join(path for path, one in evaluation.whole_at.items() if one == why)
         remarks.append(f"The inside of {places} is run as a whole: {why} is not listed.")
