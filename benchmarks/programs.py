@@ -65,7 +65,7 @@ def chain(J: Any, jnp: Any) -> Callable[..., Any]:
 SENTENCES, TOKENS, MODEL, HEADS = 4, 64, 128, 4
 
 
-def transformer_gradient(J: Any, jnp: Any) -> Callable[..., Any]:
+def transformer_layer(jnp: Any) -> Callable[..., Any]:
     def normalize(x, scale, shift):
         mean = jnp.mean(x, axis=-1, keepdims=True)
         variance = jnp.mean((x - mean) ** 2, axis=-1, keepdims=True)
@@ -89,16 +89,24 @@ def transformer_gradient(J: Any, jnp: Any) -> Callable[..., Any]:
     def gelu(x):
         return 0.5 * x * (1.0 + jnp.tanh(0.7978845608 * (x + 0.044715 * x**3)))
 
-    def loss(p, x, y):
+    def layer(p, x):
         x = x + attention(p, normalize(x, p["scale1"], p["shift1"]))
         h = gelu(normalize(x, p["scale2"], p["shift2"]) @ p["up"] + p["up_bias"])
-        x = x + h @ p["down"] + p["down_bias"]
-        return jnp.mean((x - y) ** 2)
+        return x + h @ p["down"] + p["down_bias"]
+
+    return layer
+
+
+def transformer_gradient(J: Any, jnp: Any) -> Callable[..., Any]:
+    layer = transformer_layer(jnp)
+
+    def loss(p, x, y):
+        return jnp.mean((layer(p, x) - y) ** 2)
 
     return J.value_and_grad(loss)
 
 
-def transformer_arguments() -> tuple:
+def transformer_parameters() -> dict[str, np.ndarray]:
     small = MODEL**-0.5
     params = {name: _normal(i, MODEL, MODEL, scale=small) for i, name in enumerate("qkvo")}
     params |= {
@@ -109,7 +117,41 @@ def transformer_arguments() -> tuple:
     }
     for n in "12":
         params |= {f"scale{n}": np.ones(MODEL, np.float32), f"shift{n}": np.zeros(MODEL, np.float32)}
-    return params, _normal(20, SENTENCES, TOKENS, MODEL), _normal(21, SENTENCES, TOKENS, MODEL)
+    return params
+
+
+def transformer_data() -> tuple[np.ndarray, np.ndarray]:
+    return _normal(20, SENTENCES, TOKENS, MODEL), _normal(21, SENTENCES, TOKENS, MODEL)
+
+
+# Equal blocks: the longest wait for a compiler -------------------------------------------------------------------------
+
+BLOCKS = 12
+
+
+def training_step(J: Any, jnp: Any) -> Callable[..., Any]:
+    """A step of a transformer with its optimizer, Adam, written layer by layer."""
+    layer = transformer_layer(jnp)
+
+    def loss(layers, x, y):
+        for p in layers:
+            x = layer(p, x)
+        return jnp.mean((x - y) ** 2)
+
+    def step(layers, first, second, x, y):
+        value, slopes = J.value_and_grad(loss)(layers, x, y)
+        first = J.tree.map(lambda m, g: 0.9 * m + 0.1 * g, first, slopes)
+        second = J.tree.map(lambda v, g: 0.999 * v + 0.001 * g * g, second, slopes)
+        moved = J.tree.map(lambda p, m, v: p - 1e-3 * m / (jnp.sqrt(v) + 1e-8), layers, first, second)
+        return moved, first, second, value
+
+    return step
+
+
+def training_arguments() -> tuple:
+    layers = [transformer_parameters() for _ in range(BLOCKS)]
+    zeros = [{name: np.zeros_like(value) for name, value in layer.items()} for layer in layers]
+    return layers, zeros, zeros, *transformer_data()
 
 
 # Small programs with a trap for the compiler each ---------------------------------------------------------------------
@@ -146,13 +188,17 @@ def short_softmax(J: Any, jnp: Any) -> Callable[..., Any]:
 PROGRAMS = {
     "mlp": Program("gradient of a 20-layer MLP", mlp_gradient, mlp_arguments),
     "chain": Program("chain of 1,000 operations", chain, lambda: (_normal(0, 4096),)),
-    "transformer": Program("gradient of a transformer block", transformer_gradient, transformer_arguments),
+    "transformer": Program("gradient of a transformer block", transformer_gradient, lambda: (
+        transformer_parameters(), *transformer_data())),
     "selu": Program("dense layer with SeLU", selu_layer, lambda: (
         _normal(0, 512, 256, scale=0.05), _normal(1, 256), _normal(2, 128, 512))),
     "logistic": Program("gradient of a logistic regression", logistic_gradient, lambda: (
         _normal(0, 200, scale=0.1), _normal(1, 2000, 200), np.sign(_normal(2, 2000)))),
     "softmax": Program("softmax of short rows", short_softmax, lambda: (_normal(0, 20000, 10),)),
+    "training": Program(f"training step of {BLOCKS} transformer layers", training_step, training_arguments),
 }  # fmt: skip
 """By name; the first three are those that are also traced, lowered and compiled."""
 
+REPEATED = ("training",)
+"""Those with equal blocks, which take long to compile: their first calls are measured in fewer processes, not all stages."""
 STAGED = ("mlp", "chain", "transformer")

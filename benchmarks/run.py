@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import table
 from measures import EAGER_OPERATIONS, EAGER_STRUCTURE
-from programs import PROGRAMS, STAGED
+from programs import PROGRAMS, REPEATED, STAGED
 from ratios import Pairs
 from whole_programs import RECORDED_ONCE, WHOLE
 from worker import IMPORTS
@@ -48,29 +48,34 @@ EAGER = dict.fromkeys(EAGER_OPERATIONS, 0.9) | dict.fromkeys(EAGER_STRUCTURE, 0.
 GRADIENTS = dict.fromkeys(("small function", "3-layer MLP", "jitted function"), 0.25)
 MAPPED = dict.fromkeys(("small function", "one of two arguments", "of a gradient"), 0.25)
 TRACE_AND_LOWER = 0.3
-FIRST_CALL, FIRST_CALLS = 1.05, 0.9
+FIRST_CALL, FIRST_CALLS, FIRST_CALL_OF_BLOCKS = 1.05, 0.9, 0.5
 FROM_DISK = {"both from disk": 0.6, "jax compiles": 0.25}
 STEADY, STEADY_MEAN = 1.05, 0.95
 LEDGER = {"call": 1.02, "trace": 1.05}
 
+ONCE = tuple(name for name in PROGRAMS if name not in REPEATED)
+
 
 class Plan(NamedTuple):
     """How thoroughly. `rounds` of bursts that last `seconds`, `best` bursts of which the quickest counts; `processes`:
-    rounds of fresh processes; `generations` of workers for steady runs; the programs."""
+    rounds of fresh processes, `few` of them for programs with equal blocks; `generations` of workers for steady runs; the
+    programs."""
 
     rounds: int = 30
     seconds: float = 0.005
     best: int = 4
     processes: int = 11
+    few: int = 5
     compilations: int = 9
     generations: int = 3
-    first_calls: tuple[str, ...] = tuple(PROGRAMS)
+    first_calls: tuple[str, ...] = ONCE
+    repeated: tuple[str, ...] = REPEATED
     staged: tuple[str, ...] = STAGED
     steady: tuple[str, ...] = tuple(PROGRAMS)
     whole: tuple[str, ...] = tuple(WHOLE)
 
 
-QUICK = Plan(7, 0.002, 3, 3, 2, 1, ("selu",), ("mlp",), STAGED, ("quadratic", "rnn"))
+QUICK = Plan(7, 0.002, 3, 3, 1, 2, 1, ("selu",), (), ("mlp",), STAGED, ("quadratic", "rnn"))
 
 
 Settings = dict[str, str]
@@ -262,13 +267,14 @@ class Bench:
         with tempfile.TemporaryDirectory() as folder:
             ours = {"JITSCOPE_COMPILATION_CACHE": "1", "JITSCOPE_COMPILATION_CACHE_DIR": f"{folder}/ours"}
             empty = partial(shutil.rmtree, f"{folder}/ours", ignore_errors=True)
-            for name in self.plan.first_calls:
-                title = PROGRAMS[name].title
+            for name in (*self.plan.first_calls, *self.plan.repeated):
+                title, blocks = PROGRAMS[name].title, name in self.plan.repeated
                 if self.wanted("first call", title):
                     with self.line("first call", title):
-                        commands = self.first_call_commands(name)
-                        series.append(pairs_of_processes(*commands, self.plan.processes, (ours, {}), empty))
-                        self.add("first call", title, [series[-1]], FIRST_CALL)
+                        rounds = self.plan.few if blocks else self.plan.processes
+                        pairs = pairs_of_processes(*self.first_call_commands(name), rounds, (ours, {}), empty)
+                        self.add("first call", title, [pairs], FIRST_CALL_OF_BLOCKS if blocks else FIRST_CALL)
+                        series += [] if blocks else [pairs]
         if len(series) > 1:
             self.add("first call", "geometric mean", series, FIRST_CALLS)
 
