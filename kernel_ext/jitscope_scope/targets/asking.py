@@ -29,7 +29,7 @@ from . import decisions, dumps, resources
 from .chips import KINDS
 from .helper import CompilerLost, helper_for, limit
 from .names import Target, target_of
-from .ready import Plugin, plugin_for
+from .ready import plugin_for
 from .target_modules import TargetModule, lowered_for
 
 
@@ -52,7 +52,6 @@ class TargetProgram:
     each device; seconds: compiling; told_device: what the plugin calls the chip."""
 
     target: Target
-    plugin: Plugin
     function: str
     lowered: TargetModule
     hlo: str
@@ -190,7 +189,6 @@ def _compile(row: Row, target: Target, waiting: Waiting | None) -> TargetProgram
         record, remarks = _record(folder, files, again) if platform == "cuda" else ([], ())
     return TargetProgram(
         target,
-        plugin,
         row.title,
         lowered,
         hlo,
@@ -219,7 +217,6 @@ def _compile_here(row: Row, target: Target) -> TargetProgram:
         record, remarks = _record(folder, files, lambda into: compiled(into, _RECORD))
     return TargetProgram(
         target,
-        Plugin("jax", "", ""),
         row.title,
         lowered,
         hlo_module.text(made.hlo_modules()[0], metadata=True, layouts=True, backend_config=True),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from jitscope.core.words import counted
 from jitscope.xla import hlo_module
@@ -56,11 +55,6 @@ _HERE = (
 def document_of(row: Row, made: TargetProgram) -> TargetDocument:
     """The target document of a compiled program."""
     return _Document(row, made).document()
-
-
-class _KernelCost(NamedTuple):
-    kernel: Kernel
-    document: TargetKernel
 
 
 class _Document:

@@ -18,12 +18,10 @@ _LIBRARIES = {"cuda13": "jax-cuda13-pjrt", "cuda12": "jax-cuda12-pjrt"}
 
 
 class Plugin(NamedTuple):
-    """A compiler that is installed: its package and version, its library, the reason why it is not used ("" if it fits)."""
+    """A compiler that is installed: its library, the reason why it is not used ("" if it fits)."""
 
-    package: str
-    version: str
     library: str
-    problem: str = ""
+    problem: str
 
 
 class ListedChip(NamedTuple):
@@ -100,7 +98,7 @@ def _plugins(platform: Platform, jaxlib: str) -> Iterator[Plugin]:
                 if version == jaxlib
                 else f"{package} {version} goes with jaxlib {version}, and jaxlib {jaxlib} is installed"
             )
-            yield Plugin(package, version, library, problem)
+            yield Plugin(library, problem)
 
 
 def _libtpu(jaxlib: str) -> Iterator[Plugin]:
@@ -111,9 +109,7 @@ def _libtpu(jaxlib: str) -> Iterator[Plugin]:
         return
     wanted = LIBTPU.get(jaxlib)
     fits = wanted is None or version == wanted or version.startswith(f"{wanted}.")
-    yield Plugin(
-        "libtpu", version, library, "" if fits else f"libtpu {version} is not {wanted}, which goes with jaxlib {jaxlib}"
-    )
+    yield Plugin(library, "" if fits else f"libtpu {version} is not {wanted}, which goes with jaxlib {jaxlib}")
 
 
 def _version(package: str) -> str | None:

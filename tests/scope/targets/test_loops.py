@@ -18,8 +18,7 @@ def test_a_loop_is_called_by_the_equation_that_it_stems_from() -> None:
     row = row_of(lstm.program, *lstm.arguments(steps=5))
     lowered = SimpleNamespace(before=lambda: computations_before(row.entry), devices=1, remarks=())
     hlo = hlo_module.text(hlo_module.optimized(row.entry.executable), metadata=True, backend_config=True)
-    rest: Any = SimpleNamespace()
-    made = TargetProgram(target_of("h100"), rest, "program", cast(Any, lowered), hlo, [], {}, 1.0, "H100", b"")
+    made = TargetProgram(target_of("h100"), "program", cast(Any, lowered), hlo, [], {}, 1.0, "H100", b"")
     document = document_of(row, made)
     loops = [kernel for kernel in document["kernels"] if kernel["kind"] == "loop"]
     assert [kernel.get("label") for kernel in loops] == ["while of scan × 5"] * 2
