@@ -430,6 +430,7 @@ def test_a_nan_that_an_array_of_jax_shows_is_told(cells, kind: str, mark: str):
         assert "log" in jitscope_widgets.text(cells.cell(advice).document)
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_a_trace_that_the_user_interrupts_stopped_at_nothing(cells):
     cells.cell(
         "import _thread, time\n@jax.jit\ndef slow(v):\n    v = jnp.sin(v)\n    _thread.interrupt_main(); time.sleep(2)\n    return v"

@@ -60,6 +60,7 @@ def test_what_may_not_run_again_is_said_in_a_sentence(shell) -> None:
     assert "it is not tuned" in str(shell.cell("%tune prints(x)").exception)
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_says_that_nothing_was_changed(shell, monkeypatch) -> None:
     from jitscope_kernel import tuning
 

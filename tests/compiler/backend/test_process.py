@@ -179,11 +179,13 @@ INTERRUPTED = """
     def unrolled(x, n):
         for i in range(n):
             x = sin(add(x, float(i)))
+            if i == 1000:
+                traced.set()
         return x
 
     f = jx.jit(unrolled, static_argnums=1)
     f(1.0, 1)
-    sent = []
+    traced, sent = threading.Event(), []
 
     def interrupt(when):
         def work():
@@ -212,8 +214,9 @@ def test_ctrl_c_while_tracing_a_long_loop():
         in_new_process(
             INTERRUPTED
             + """
-    interrupted(lambda: f(1.0, 100_000_000), lambda: time.sleep(0.7))
-    interrupted(lambda: jx.grad(lambda x: f(x, 100_000_000))(1.0), lambda: time.sleep(0.7))
+    interrupted(lambda: f(1.0, 100_000_000), traced.wait)
+    traced.clear()
+    interrupted(lambda: jx.grad(lambda x: f(x, 100_000_000))(1.0), traced.wait)
     print("good")
     """
         )

@@ -100,34 +100,26 @@ def test_system_exit_and_warnings_pass():
         jx.jit(lambda x: debug.callback(lambda _: warnings.warn("look out", stacklevel=1), x))(1.0)
 
 
-def interrupt_after(seconds: float) -> threading.Thread:
-    thread = threading.Thread(target=lambda: (time.sleep(seconds), os.kill(os.getpid(), signal.SIGINT)))
-    thread.start()
-    return thread
-
-
 @pytest.mark.skipif(os.name == "nt", reason="signals")
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_ends_a_program_at_its_next_callback():
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     calls: list[int] = []
-    try:
-        slow = jx.jit(
-            lambda x: lax.fori_loop(
-                0,
-                2000,
-                lambda i, c: (debug.callback(lambda i: (calls.append(int(i)), time.sleep(0.01)), i), c + 1)[1],
-                x,
-            )
-        )
-        slow.lower(0.0).compile()
-        thread = interrupt_after(0.3)
-        with pytest.raises(KeyboardInterrupt):
-            slow(0.0)
-        thread.join()
-        assert 1 <= len(calls) < 1000
-        assert float(jx.jit(lambda x: jx.pure_callback(lambda a: a, scalar(), x))(3.0)) == 3
-    finally:
-        signal.signal(signal.SIGINT, before)
+    runs = threading.Event()
+
+    def called(i: Any) -> None:
+        calls.append(int(i))
+        runs.set()
+        time.sleep(0.01)
+
+    slow = jx.jit(lambda x: lax.fori_loop(0, 2000, lambda i, c: (debug.callback(called, i), c + 1)[1], x))
+    slow.lower(0.0).compile()
+    thread = threading.Thread(target=lambda: (runs.wait(), os.kill(os.getpid(), signal.SIGINT)))
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        slow(0.0)
+    thread.join()
+    assert 1 <= len(calls) < 1000
+    assert float(jx.jit(lambda x: jx.pure_callback(lambda a: a, scalar(), x))(3.0)) == 3
 
 
 # Threads, contexts, callbacks that compute ----------------------------------------------------------------------------

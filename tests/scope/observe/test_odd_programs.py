@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import _thread
-import functools
-import signal
 import tempfile
 import threading
 import time
@@ -102,7 +100,8 @@ def test_the_number_of_the_run_has_a_name_among_buffers():
     assert {"x", "result", "run of Python callbacks"} <= {buffer["label"].split(",")[0] for buffer in buffers}
 
 
-def test_an_interrupt_leaves_nothing_behind(tmp_path, monkeypatch, request):
+@pytest.mark.usefixtures("ctrl_c")
+def test_an_interrupt_leaves_nothing_behind(tmp_path, monkeypatch):
     """XLA goes on with the compilation, and writes files until it is done."""
 
     def chain(x):
@@ -113,13 +112,11 @@ def test_an_interrupt_leaves_nothing_behind(tmp_path, monkeypatch, request):
     f = jx.jit(chain)
     row = row_of(f, np.ones((8, 8), np.float32))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    request.addfinalizer(functools.partial(signal.signal, signal.SIGINT, signal.getsignal(signal.SIGINT)))
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # a process in the background ignores it
 
     def interrupt():
         until = time.monotonic() + 60
         while not any(tmp_path.iterdir()) and time.monotonic() < until:
-            pass
+            time.sleep(0.001)
         _thread.interrupt_main()
 
     for instrument in ("memory", "machine"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import signal
 import sys
@@ -60,10 +59,9 @@ def test_one_that_hangs_is_ended_at_its_limit(planted: Callable[[str], Helper]) 
     assert time.monotonic() - start < 20 and not helper.running
 
 
-def test_an_interruption_ends_it(planted: Callable[[str], Helper], request: pytest.FixtureRequest) -> None:
+@pytest.mark.usefixtures("ctrl_c")
+def test_an_interruption_ends_it(planted: Callable[[str], Helper]) -> None:
     helper = planted("    time.sleep(100)\n")
-    request.addfinalizer(functools.partial(signal.signal, signal.SIGINT, signal.getsignal(signal.SIGINT)))
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # a process in the background ignores it
     threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
         helper.ask({})

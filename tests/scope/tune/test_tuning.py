@@ -202,6 +202,7 @@ needs_proc = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="
 
 
 @needs_proc
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_leaves_everything_as_it_was() -> None:
     from jitscope_kernel.tuning import tuning_of
 
