@@ -23,7 +23,7 @@ from jitscope.backend.function_objects import function_object
 from jitscope.backend.signature import message_of, short_repr
 from jitscope.core import call_sites, notices, records, source
 from jitscope.core.errors import Unavailable
-from jitscope.core.jaxpr import ClosedJaxpr
+from jitscope.core.jaxpr import ClosedJaxpr, Jaxpr
 from jitscope.core.records import Record
 from jitscope.core.source import Position
 
@@ -266,27 +266,10 @@ class Watcher:
         )
         translation = Translation(closed.jaxpr, marking.numbers if marking else None, around, called)
         donated = tuple(i for i, given in enumerate(private.local(frame, "donated_invars") or ()) if given)
-        number = records.new_program()
-        if trace is None:  # a transformation of a jitted function, outside jit
-            name, defined = _plain(name), debug_of(closed.jaxpr).defined
-            if name in private.OF_PMAP and (code := _under_pmap(closed.jaxpr)) is not None:
-                name, line = code.co_name, code.co_firstlineno
-                defined = Position(code.co_filename, line, line, 0, 0, name)
-            traced = TraceEntry(ClosedJaxpr(translation.jaxpr), None, None, number)  # pyright: ignore[reportArgumentType]
-            called = private.jitted(made_by.below_users(sys._getframe()))
-            detail = {"wrappers": self._wrappers(name, defined), "called": called is not None and not is_small(called)}
-            begin = Record("derive", name, number, 0.0, defined, site, detail, traced.closed)
+        if trace is None:
+            begin = self._of_transformation(closed.jaxpr, translation.jaxpr, name, site)
         else:
-            signature, spent = trace.call.signature, trace.seconds
-            if trace.lowered:  # the same trace, for arguments that lie elsewhere
-                signature, spent = elsewhere(signature, private.local(frame, "args_flat")), 0.0
-            self._traces[id(traced)] = trace._replace(lowered=True)
-            traced = TraceEntry(ClosedJaxpr(translation.jaxpr), None, signature, number)
-            site = site if trace.lowered else trace.call_site or site
-            detail = {"nested": False, "known": trace.lowered, "direct": trace.direct}
-            if trace.recorded is not None:
-                recorder.keep(number, trace.recorded)
-            begin = Record("trace", trace.call.function, number, spent, trace.position, site, detail, traced)
+            begin = self._of_trace(id(traced), translation.jaxpr, private.local(frame, "args_flat"), site)
         error = private.raised(frame)
         self._emit(begin)
         if error is not None:
@@ -295,6 +278,30 @@ class Watcher:
         self._emit(begin.step_of("lower", seconds))
         held = tuple(getattr(closed, "consts", ()))
         self._local.lowered = _LoweredProgram(begin, translation, trace, seconds, "", donated, held)
+
+    def _of_transformation(self, theirs: Any, jaxpr: Jaxpr, name: str, site: Position | None) -> Record:
+        """The begin of a program that a transformation of a jitted function made, outside jit."""
+        name, defined = _plain(name), debug_of(theirs).defined
+        if name in private.OF_PMAP and (code := _under_pmap(theirs)) is not None:
+            name, line = code.co_name, code.co_firstlineno
+            defined = Position(code.co_filename, line, line, 0, 0, name)
+        called = private.jitted(made_by.below_users(sys._getframe()))
+        detail = {"wrappers": self._wrappers(name, defined), "called": called is not None and not is_small(called)}
+        return Record("derive", name, records.new_program(), 0.0, defined, site, detail, ClosedJaxpr(jaxpr))
+
+    def _of_trace(self, at: int, jaxpr: Jaxpr, arguments: Any, site: Position | None) -> Record:
+        """The begin of a program that was traced: in the same trace as an earlier one, where the arguments of that lay elsewhere."""
+        trace, number = self._traces[at], records.new_program()
+        signature, spent = trace.call.signature, trace.seconds
+        if trace.lowered:
+            signature, spent = elsewhere(signature, arguments), 0.0
+        self._traces[at] = trace._replace(lowered=True)
+        traced = TraceEntry(ClosedJaxpr(jaxpr), None, signature, number)
+        site = site if trace.lowered else trace.call_site or site
+        detail = {"nested": False, "known": trace.lowered, "direct": trace.direct}
+        if trace.recorded is not None:
+            recorder.keep(number, trace.recorded)
+        return Record("trace", trace.call.function, number, spent, trace.position, site, detail, traced)
 
     def _wrappers(self, name: str, defined: Position | None) -> list[tuple[str, ...]]:
         """What wraps the function whose program a transformation made another of; nothing for the second part of one, and each function of
