@@ -19,11 +19,11 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
+from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwright
 
 from tests.browser import chromium
 from tests.browser.bare import Bare
-from tests.browser.notebook import SCREENSHOTS, Notebook
+from tests.browser.notebook import PATIENCE, SCREENSHOTS, Notebook
 from tests.browser.server import Server
 
 
@@ -39,6 +39,8 @@ FLAGS = [
 ]
 WINDOW: ViewportSize = {"width": 1400, "height": 1000}
 HERE = {"127.0.0.1", "localhost", ""}
+
+expect.set_options(timeout=1000 * PATIENCE)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -84,7 +86,7 @@ class Watched:
         self._context.on("weberror", lambda one: _is_notebooks(one.error) or self._errors.append(str(one.error)))
         self.page = self._context.new_page()
         self.page.on("console", lambda message: _is_ours(message) and self._errors.append(message.text))
-        self.page.set_default_timeout(15_000)
+        self.page.set_default_timeout(1000 * PATIENCE)
 
     def close(self, forgiven: bool = False) -> None:
         self._context.close()

@@ -9,6 +9,8 @@ from playwright.sync_api import Locator, Page, TimeoutError as PlaywrightTimeout
 
 
 SCREENSHOTS = Path(__file__).parent / "screenshots"
+PATIENCE = 40
+"""Seconds that the page has for what it does in one, as a rule: others may use the machine."""
 NOTEBOOK = "jupyterapp.shell.currentWidget"
 
 # What every code cell has printed, failed with, and whether it is done; from the model, so nothing need be on screen.
@@ -53,7 +55,7 @@ ASK = f"""async ([code, expression]) => {{
 }}"""
 
 
-def wait(page: Page, condition: str, what: str, seconds: float = 15, argument: object = None) -> None:
+def wait(page: Page, condition: str, what: str, seconds: float = PATIENCE, argument: object = None) -> None:
     """Wait until a JavaScript condition holds; `what` names it in the failure."""
     try:
         page.wait_for_function(condition, arg=argument, timeout=seconds * 1000)
@@ -96,7 +98,7 @@ class Notebook:
         self.page.evaluate(RUN_ALL)
         self._wait_until_done(seconds, allow_errors)
 
-    def run(self, cell: int, seconds: float = 30, allow_errors: bool = False) -> None:
+    def run(self, cell: int, seconds: float = 60, allow_errors: bool = False) -> None:
         """Run one cell, as Ctrl-Enter does."""
         self.page.evaluate(RUN, cell)
         wait(self.page, RAN, f"cell {cell} has run", seconds, cell)

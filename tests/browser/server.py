@@ -102,7 +102,7 @@ class Server:
     def _request(self, method: str, path: str) -> list[dict]:
         request = urllib.request.Request(self.url + path, method=method)
         try:
-            with urllib.request.urlopen(request, timeout=10) as response:
+            with urllib.request.urlopen(request, timeout=60) as response:
                 return json.loads(response.read() or b"[]")
         except urllib.error.HTTPError as error:
             if error.code == 404 and method == "DELETE":  # the kernel went with its session

@@ -324,7 +324,7 @@ def test_the_stages_are_asked_for_in_jupyterlab(gradient: tuple[Notebook, View])
     notebook, view = gradient
     stage(view, "Transformations")
     view.element.get_by_role("button", name="Show transformations").click()
-    expect(view.element.locator(".jitscope-step")).to_have_count(3, timeout=30_000)
+    expect(view.element.locator(".jitscope-step")).to_have_count(3)
     stage(view, "Passes")
     view.element.get_by_role("button", name="Show passes").click()
     expect(view.element.get_by_role("slider", name="State of the program")).to_be_visible(timeout=60_000)
@@ -342,7 +342,7 @@ def test_what_a_click_found_is_saved_with_the_notebook(gradient: tuple[Notebook,
     stage(view, "Transformations")
     view.element.get_by_role("button", name="Show transformations").click()
     steps = view.element.locator(".jitscope-step")
-    expect(steps).to_have_count(3, timeout=30_000)
+    expect(steps).to_have_count(3)
     steps.nth(2).click()
     wait(notebook.page, DIRTY, "the notebook has something to save")
     assert steps.nth(2).get_attribute("aria-current") == "step"  # nothing was drawn again
