@@ -21,10 +21,8 @@ import { viewOf } from "./viewdata";
 export interface PanesMemory {
   tab: string;
   graph?: GraphPaneMemory;
-  fusion?: unknown;
-  stages?: StagesMemory;
-  own?: Record<string, unknown>;
-  instruments?: Partial<Record<InstrumentName, unknown>>;
+  /** What the views below the tabs remember, by name. */
+  views?: Record<string, unknown>;
 }
 
 interface PanesOptions {
@@ -58,10 +56,8 @@ export class Panes {
   readonly selection = new Selection();
   readonly tabs: Tabs;
   pane: GraphPane | null = null;
-  private fusion: View | null = null;
-  private stages: View | null = null;
-  private readonly own = new Map<string, View>();
-  private readonly instruments = new Map<InstrumentName, InstrumentPane>();
+  /** All but the graph, by name. */
+  private readonly views = new Map<string, View>();
   private readonly help: Help;
   private readonly searchBox: SearchBox;
 
@@ -93,7 +89,7 @@ export class Panes {
     for (const [name, answer] of waitingFor(host, compilation))
       answer.then(
         (found) => {
-          if (this.instruments.has(name)) return;
+          if (this.views.has(name)) return;
           compilation.instruments = { ...compilation.instruments, [name]: found };
           this.arrived(name);
         },
@@ -155,7 +151,7 @@ export class Panes {
   }
 
   private makeFusion(): HTMLElement {
-    const { compilation, memory, host, root } = this.options;
+    const { compilation, host } = this.options;
     if (!compilation.fusion)
       return h(
         "p.jitscope-empty",
@@ -163,36 +159,27 @@ export class Panes {
           ? "This program was reused; its passes were recorded when it was compiled."
           : "What XLA did to this program was not recorded.",
       );
-    const parts = viewOf(compilation.fusion);
-    const { links, selection } = this;
     const ask = host.again ? async () => host.again!(compilation.id) : null;
     const instrument = (name: string) => this.makeInstrument(name).element;
-    this.fusion = parts
-      ? partsView(
-          parts,
-          { compilation, links, selection, host, root, memory: memory?.fusion, ask, instrument },
-          "fusion",
-        )
-      : partsMissing(compilation.function);
-    return this.fusion.element;
+    return this.makeOwn(compilation.fusion, "fusion", { ask, instrument }).element;
   }
 
   private makeStages(): HTMLElement {
     const { links, selection } = this;
-    const { compilation, memory } = this.options;
-    this.stages = stagesPane({
+    const { compilation } = this.options;
+    const view = stagesPane({
       compilation,
       links,
       selection,
-      memory: memory?.stages,
+      memory: this.remembered("stages") as StagesMemory | undefined,
       instrument: (name) => this.makeInstrument(name),
       silent: compilation.silent ?? [],
     });
-    return this.stages.element;
+    return this.kept("stages", view).element;
   }
 
   private makeTiming(): HTMLElement {
-    const { element } = this.makeOwn(this.options.compilation.timing, "timing", this.measuring());
+    const { element } = this.makeOwn(this.options.compilation.timing, "timing", { ask: this.measuring() });
     return h("div.jitscope-timing", element, h("h3", "Time per kernel"), this.makeInstrument("profile").element);
   }
 
@@ -203,24 +190,30 @@ export class Panes {
   }
 
   /** What comes with every compilation, drawn from its parts. */
-  private makeOwn(doc: { kind: string }, name: string, ask: Around["ask"] = null): View {
-    const { compilation, host, root, memory } = this.options;
-    const { links, selection } = this;
+  private makeOwn(doc: { kind: string }, name: string, asking: Pick<Around, "ask" | "instrument"> = {}): View {
     const parts = viewOf(doc);
     const view = parts
-      ? partsView(parts, { compilation, links, selection, host, root, memory: memory?.own?.[name], ask }, doc.kind)
-      : partsMissing(compilation.function);
-    this.own.set(name, view);
-    return view;
+      ? partsView(parts, { ...this.around(name), ...asking }, doc.kind)
+      : partsMissing(this.options.compilation.function);
+    return this.kept(name, view);
   }
 
   private makeInstrument(name: InstrumentName): InstrumentPane {
-    const { compilation, host, root, memory } = this.options;
-    const { links, selection } = this;
-    const around = { compilation, links, selection, host, root, memory: memory?.instruments?.[name] };
-    const pane = new InstrumentPane(name, around, () => this.arrived(name));
-    this.instruments.set(name, pane);
-    return pane;
+    return this.kept(name, new InstrumentPane(name, this.around(name), () => this.arrived(name)));
+  }
+
+  private around(name: string): Around & { compilation: CompilationDoc } {
+    const { compilation, host, root } = this.options;
+    return { compilation, links: this.links, selection: this.selection, host, root, memory: this.remembered(name) };
+  }
+
+  private kept<Kind extends View>(name: string, view: Kind): Kind {
+    this.views.set(name, view);
+    return view;
+  }
+
+  private remembered(name: string): unknown {
+    return this.options.memory?.views?.[name];
   }
 
   /** What was measured of kernels shows wherever they do; values that are not finite are marked in the graph. */
@@ -230,13 +223,14 @@ export class Panes {
     if (name === "values") this.pane?.show(this.pane.level);
     if (name !== "profile") return;
     takeShares(compilation);
-    if (compilation.instruments?.machine) void this.instruments.get("machine")?.renew();
+    const machine = this.views.get("machine");
+    if (compilation.instruments?.machine && machine instanceof InstrumentPane) void machine.renew();
     void this.timed();
     this.options.memory = this.memory();
     this.pane?.dispose();
-    this.fusion?.dispose();
-    this.pane = this.fusion = null;
-    for (const tab of ["graph", "fusion"]) this.tabs.renew(tab);
+    this.pane = null;
+    this.tabs.renew("graph");
+    this.renewFusion();
     announce(root, [compilation]);
   }
 
@@ -247,15 +241,19 @@ export class Panes {
     this.options.memory = this.memory();
     if (timing) {
       Object.assign(compilation.timing, { view: timing });
-      const before = this.own.get("timing");
-      const after = this.makeOwn(compilation.timing, "timing", this.measuring());
+      const before = this.views.get("timing");
+      const after = this.makeOwn(compilation.timing, "timing", { ask: this.measuring() });
       before?.element.replaceWith(after.element);
       before?.dispose();
     }
     if (!fusion || !compilation.fusion) return;
     Object.assign(compilation.fusion, { view: fusion });
-    this.fusion?.dispose();
-    this.fusion = null;
+    this.renewFusion();
+  }
+
+  private renewFusion(): void {
+    this.views.get("fusion")?.dispose();
+    this.views.delete("fusion");
     this.tabs.renew("fusion");
   }
 
@@ -305,29 +303,20 @@ export class Panes {
     return {
       tab: this.tabs.current(),
       graph: this.pane?.memory() ?? this.options.memory?.graph,
-      fusion: this.fusion?.memory?.() ?? this.options.memory?.fusion,
-      stages: (this.stages?.memory?.() as StagesMemory) ?? this.options.memory?.stages,
-      own: {
-        ...this.options.memory?.own,
-        ...Object.fromEntries([...this.own].map(([name, view]) => [name, view.memory?.()])),
-      },
-      instruments: {
-        ...this.options.memory?.instruments,
-        ...Object.fromEntries([...this.instruments].map(([name, pane]) => [name, pane.memory()])),
+      views: {
+        ...this.options.memory?.views,
+        ...Object.fromEntries([...this.views].map(([name, view]) => [name, view.memory?.()])),
       },
     };
   }
 
   themed(): void {
     this.pane?.themed();
-    this.fusion?.themed?.();
-    for (const pane of [...this.instruments.values(), ...this.own.values()]) pane.themed?.();
+    for (const view of this.views.values()) view.themed?.();
   }
 
   dispose(): void {
     this.pane?.dispose();
-    this.fusion?.dispose();
-    this.stages?.dispose();
-    for (const pane of [...this.instruments.values(), ...this.own.values()]) pane.dispose();
+    for (const view of this.views.values()) view.dispose();
   }
 }
