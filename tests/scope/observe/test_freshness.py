@@ -250,8 +250,9 @@ def test_a_change_back_finds_its_program_again():
     assert seen["trace"] == 3 and not seen["compile"]
 
 
-def test_what_was_asked_for_last_is_kept_though_older_programs_die_later():
-    older = [jx.jit(lambda x, k=k: jnp.sin(x) * (k + 2.125)) for k in range(150)]
+def test_what_was_asked_for_last_is_kept_though_older_programs_die_later(monkeypatch):
+    monkeypatch.setattr("jitscope.backend.compile.ORPHANS", 1 << 20)
+    older = [jx.jit(lambda x, k=k: jnp.sin(x) * (k + 2.125)) for k in range(15)]
     for f in older:
         f(X)
     notebook = Notebook()

@@ -53,6 +53,11 @@ def of_transformer():
     return profile(transformer.program, *GIVEN)
 
 
+@pytest.fixture(scope="module")
+def of_lstm():
+    return profile(lstm.program, *lstm.arguments())
+
+
 def value(document, name):
     return document[name]["value"]
 
@@ -117,8 +122,8 @@ def test_kernels_are_in_the_blocks_of_their_equations(of_transformer):
     assert dots and not any(count % LAYERS for count in counts.values())
 
 
-def test_what_a_loop_repeats_is_in_the_block_of_the_loop():
-    document = profile(lstm.program, *lstm.arguments())
+def test_what_a_loop_repeats_is_in_the_block_of_the_loop(of_lstm):
+    document = of_lstm
     inside = [kernel for kernel in document["kernels"] if kernel["loop"]]
     assert inside and all(any("scan" in label for label in outwards(document, kernel)) for kernel in inside)
     loops = [kernel for kernel in document["kernels"] if kernel["kind"] == "loop"]
@@ -353,8 +358,8 @@ def test_single_runs_add_up_to_all_runs(of_transformer):
     assert of_transformer["count"] == observe.compilation_document(row)["fusion"]["summary"]["kernels"]
 
 
-def test_loops_and_what_is_inside():
-    document = profile(lstm.program, *lstm.arguments())
+def test_loops_and_what_is_inside(of_lstm):
+    document = of_lstm
     loops = [kernel for kernel in document["kernels"] if kernel["kind"] == "loop"]
     assert loops and all(loop["share"] is None and loop["bound"] is None for loop in loops)
     for loop in loops:
