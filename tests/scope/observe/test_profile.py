@@ -123,11 +123,10 @@ def test_kernels_are_in_the_blocks_of_their_equations(of_transformer):
 
 
 def test_what_a_loop_repeats_is_in_the_block_of_the_loop(of_lstm):
-    document = of_lstm
-    inside = [kernel for kernel in document["kernels"] if kernel["loop"]]
-    assert inside and all(any("scan" in label for label in outwards(document, kernel)) for kernel in inside)
-    loops = [kernel for kernel in document["kernels"] if kernel["kind"] == "loop"]
-    assert loops and all("scan" in outwards(document, loop)[-1] for loop in loops)
+    inside = [kernel for kernel in of_lstm["kernels"] if kernel["loop"]]
+    assert inside and all(any("scan" in label for label in outwards(of_lstm, kernel)) for kernel in inside)
+    loops = [kernel for kernel in of_lstm["kernels"] if kernel["kind"] == "loop"]
+    assert loops and all("scan" in outwards(of_lstm, loop)[-1] for loop in loops)
 
 
 def test_lines_have_the_bounds_of_their_kernels(of_transformer):
@@ -359,16 +358,14 @@ def test_single_runs_add_up_to_all_runs(of_transformer):
 
 
 def test_loops_and_what_is_inside(of_lstm):
-    document = of_lstm
-    loops = [kernel for kernel in document["kernels"] if kernel["kind"] == "loop"]
+    loops = [kernel for kernel in of_lstm["kernels"] if kernel["kind"] == "loop"]
     assert loops and all(loop["share"] is None and loop["bound"] is None for loop in loops)
     for loop in loops:
-        inside = [kernel for kernel in document["kernels"] if kernel["loop"] == loop["name"]]
+        inside = [kernel for kernel in of_lstm["kernels"] if kernel["loop"] == loop["name"]]
         assert inside and {kernel["runs"] for kernel in inside} <= {40.0, 41.0}
         assert sum(kernel["total"] for kernel in inside) <= 1.2 * loop["total"]
-    row = row_of(lstm.program, *lstm.arguments())
-    whole = {**observe.compilation_document(row), "instruments": {"profile": document}}
-    assert len(pack(whole).text) < 120_000  # beside its still picture in a saved output
+    whole = observe.compilation_document(row_of(lstm.program, *lstm.arguments()))
+    assert len(pack({**whole, "instruments": {"profile": of_lstm}}).text) < 120_000  # beside its still picture
 
 
 def test_the_work_of_kernels_adds_up_to_that_of_the_program():
@@ -439,9 +436,7 @@ def test_the_limit_holds():
     x = np.ones((1000, 1000), np.float32)
     peaks_of(client.default_device()).flops("f32")
     profile(lambda x: x @ x, x, limit=0.0)
-    start = time.process_time()
     assert profile(lambda x: x @ x, x, limit=0.0)["runs"] == 1
-    assert time.process_time() - start < 20  # as a guard against running on and on
 
 
 # --- the roofline -----------------------------------------------------------------------------------------------------

@@ -17,6 +17,8 @@ from ...annotations import (
     MemoryDocument,
     MemoryScope,
     Position,
+    Quantity,
+    ReservedMemory,
 )
 from ..cost import trips
 from ..hlo import shortened, types_in
@@ -95,14 +97,7 @@ def memory_document(
             "count": len(alive),
             "lines": lines,
         },
-        "reserved": {
-            "argument": quantity(plan.total("argument"), "B", "modelled", "given to the program"),
-            "constant": quantity(plan.total("constant"), "B", "modelled", "in the program itself"),
-            "result": quantity(plan.total("result"), "B", "modelled", "besides those in the memory of arguments"),
-            "temporary": quantity(plan.total("temporary"), "B", "modelled", "one piece, for the whole run"),
-            "aliased": quantity(stats["alias"], "B", "modelled", "arguments whose memory results take"),
-            "total": quantity(sum(map(plan.total, KINDS)), "B", "modelled", "what a run needs, as XLA planned it"),
-        },
+        "reserved": _reserved(plan, stats["alias"]),
         "curve": _thinned(curve.positions, {kind: curve.bytes[kind] for kind in KINDS}, plan.schedule),
         "scopes": made.scopes(),
         "buffers": told,
@@ -117,6 +112,20 @@ def memory_document(
     if waiting is not None:
         document["kept"] = waiting
     return document
+
+
+def _reserved(plan: Plan, aliased: int) -> ReservedMemory:
+    def planned(size: int, note: str) -> Quantity:
+        return quantity(size, "B", "modelled", note)
+
+    return {
+        "argument": planned(plan.total("argument"), "given to the program"),
+        "constant": planned(plan.total("constant"), "in the program itself"),
+        "result": planned(plan.total("result"), "besides those in the memory of arguments"),
+        "temporary": planned(plan.total("temporary"), "one piece, for the whole run"),
+        "aliased": planned(aliased, "arguments whose memory results take"),
+        "total": planned(sum(map(plan.total, KINDS)), "what a run needs, as XLA planned it"),
+    }
 
 
 def _rank(buffer: Buffer) -> tuple[int, int, int]:
