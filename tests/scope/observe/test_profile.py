@@ -251,7 +251,7 @@ def test_a_recorded_call_is_on_a_time_axis(of_transformer):
     call = of_transformer["timeline"]
     columns = [call[name] for name in ("thread", "kernel", "start", "length")]
     assert len({*map(len, columns)}) == 1 and call["left_out"] == 0
-    assert set(call["kernel"]) == set(range(len(of_transformer["kernels"])))
+    assert Counter(call["kernel"]) >= Counter({at: k["runs"] for at, k in enumerate(of_transformer["kernels"])})
     assert (
         min(call["start"]) > 0 and max(s + n for s, n in zip(call["start"], call["length"])) <= call["seconds"] * 1.001
     )
@@ -262,8 +262,8 @@ def test_a_recorded_call_is_on_a_time_axis(of_transformer):
     for spans in names.values():
         assert all(one[1] <= other[0] + 1e-6 for one, other in itertools.pairwise(sorted(spans)))
     ran = sum(n for n, at in zip(call["length"], call["kernel"]) if of_transformer["kernels"][at]["share"] is not None)
-    assert ran == pytest.approx(value(of_transformer, "busy"), rel=0.5)
-    assert call["seconds"] == pytest.approx(value(of_transformer, "recorded"), rel=0.2)
+    for one, name in ((ran, "busy"), (call["seconds"], "recorded")):  # what others use the machine for is in one call
+        assert value(of_transformer, name) / FACTOR < one < value(of_transformer, name) * FACTOR
 
 
 def test_of_many_runs_the_longest_are_listed():
