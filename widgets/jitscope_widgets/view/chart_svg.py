@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ..quantities import number
@@ -69,11 +69,12 @@ class Scale:
 
 
 class Frame(NamedTuple):
-    """How large a chart is, in pixels: its picture, its plot, what is above that."""
+    """How large a chart is, in pixels: its picture, its plot, what is above that and left of it."""
 
     width: int
     height: int
     above: int
+    left: int = LEFT
 
 
 _USUAL, _SMALL = Frame(WIDTH, HEIGHT, ABOVE), Frame(400, 90, 10)
@@ -82,8 +83,9 @@ _USUAL, _SMALL = Frame(WIDTH, HEIGHT, ABOVE), Frame(400, 90, 10)
 def chart_svg(chart: Chart) -> Markup:
     """The picture of a chart."""
     frame = _SMALL if chart.small else _USUAL
-    across = Scale(chart.across, LEFT, frame.width - RIGHT)
     up = Scale(chart.up, frame.above + frame.height, frame.above)
+    frame = frame._replace(left=_left(number(value, chart.up.unit) for value in up.heights(_steps(frame))))
+    across = Scale(chart.across, frame.left, frame.width - RIGHT)
     return element(
         "svg",
         element("title", chart.summary),
@@ -101,6 +103,16 @@ def chart_svg(chart: Chart) -> Markup:
     )
 
 
+def _left(names: Iterable[str]) -> int:
+    """Where a plot begins that these names stand left of."""
+    return max(LEFT, round(_LETTER * max(map(len, names), default=0)) + 8)
+
+
+def _steps(frame: Frame) -> int:
+    """How many numbers an axis has at most, beside its first one."""
+    return 2 if frame.height == _SMALL.height else 4
+
+
 def _bands(chart: Chart, across: Scale, frame: Frame) -> Iterator[Markup]:
     for band in chart.bands:
         start, end = across(band.start), across(band.end)
@@ -116,18 +128,20 @@ def _bands(chart: Chart, across: Scale, frame: Frame) -> Iterator[Markup]:
 
 
 def _grid(chart: Chart, across: Scale, up: Scale, frame: Frame) -> Iterator[Markup]:
-    count, foot = 2 if chart.small else 4, frame.above + frame.height
+    count, foot = _steps(frame), frame.above + frame.height
     for value in up.heights(count):
         y = up(value)
-        yield element("path", d=f"M{LEFT},{y}H{frame.width - RIGHT}", stroke="var(--rule)")
-        yield element("text", number(value, chart.up.unit), x=LEFT - 6, y=y + 4, text_anchor="end", fill="var(--dim)")
+        yield element("path", d=f"M{frame.left},{y}H{frame.width - RIGHT}", stroke="var(--rule)")
+        yield element(
+            "text", number(value, chart.up.unit), x=frame.left - 6, y=y + 4, text_anchor="end", fill="var(--dim)"
+        )
     if chart.steps:
         columns = [(step + 0.5, f"{step + 1:,}") for step in across.steps(count)]
     else:
         columns = [(value, number(value, chart.across.unit)) for value in across.ticks(count)]
     for value, shown in columns:
         yield element("text", shown, x=across(value), y=foot + 15, text_anchor="middle", fill="var(--dim)")
-    middle = (LEFT + frame.width) / 2
+    middle = (frame.left + frame.width) / 2
     title = f"{chart.steps} of the {chart.across.title}" if chart.steps else chart.across.title
     yield element("text", title, x=middle, y=foot + 31, text_anchor="middle", fill="var(--dim)")
 
@@ -351,9 +365,10 @@ def _fitting(width: float) -> str:
 def timeline_svg(part: Timeline) -> Markup:
     """The picture of a timeline: its lanes one below the other."""
     height = _LANE * len(part.lanes)
-    across = Scale(Axis("time", 0.0, part.end or 1.0, "s"), LEFT, WIDTH - RIGHT)
+    left = _left(part.lanes)
+    across = Scale(Axis("time", 0.0, part.end or 1.0, "s"), left, WIDTH - RIGHT)
     rows = [
-        element("text", name, x=LEFT - 6, y=_LANE * n + 15, text_anchor="end", fill="var(--dim)")
+        element("text", name, x=left - 6, y=_LANE * n + 15, text_anchor="end", fill="var(--dim)")
         for n, name in enumerate(part.lanes)
     ]
     rows += _spans(sorted(part.spans, key=lambda one: one.start - one.end)[:_MOST_SPANS], across)
