@@ -74,7 +74,8 @@ class TraceView implements View {
   constructor(private readonly options: TraceOptions) {
     const { compilation, links, selection, memory } = options;
     this.steps = traceSteps(compilation.graph.nodes);
-    this.at = Math.max(0, Math.min(memory?.at ?? 0, this.steps.length - 1));
+    const first = this.steps.findIndex(({ kind }) => kind !== "input"); // what goes in may be hundreds of arrays
+    this.at = Math.max(0, Math.min(memory?.at ?? first, this.steps.length - 1));
     this.slider = h("input.jitscope-replay-slider", {
       type: "range",
       min: 0,
@@ -123,6 +124,7 @@ class TraceView implements View {
         : null,
     );
     this.draw();
+    requestAnimationFrame(() => this.scrolled()); // it is on the page then
     selection.onChange(({ paths }) => this.selected(paths));
   }
 
@@ -135,7 +137,8 @@ class TraceView implements View {
   }
 
   private headline(): string {
-    const equations = this.steps.filter(({ kind }) => kind === "equation").length;
+    const recorded = this.steps.filter(({ kind }) => kind === "equation");
+    const equations = recorded.reduce((sum, { node }) => sum + Math.max(1, node.paths.length), 0);
     const inputs = this.steps.filter(({ kind }) => kind === "input").length;
     return `${this.options.compilation.function} was traced: ${plural(inputs, "input")}, ${plural(equations, "equation")} recorded`;
   }
@@ -181,6 +184,10 @@ class TraceView implements View {
       ...earlier,
       ...this.steps.slice(from, this.at + 1).map((one, i) => this.line(one, from + i)),
     );
+    this.scrolled();
+  }
+
+  private scrolled(): void {
     this.list.scrollTop = this.list.scrollHeight;
   }
 
