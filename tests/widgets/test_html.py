@@ -202,7 +202,7 @@ def test_what_is_left_out_of_the_data_is_said_in_view_and_data() -> None:
     assert "Of layer, the " in shown and "are not kept." in shown
     carried = _carried(shown)
     validate(carried)
-    assert "Left out of the saved output" in carried["compilations"][0]["fusion"]["summary"]["sentence"]
+    assert "left out of the saved output" in carried["compilations"][0]["fusion"]["summary"]["sentence"]
     assert carried["compilations"][0]["timing"] == document["compilations"][0]["timing"]
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from jitscope_widgets import enliven_notebook_html, html, page, static_files
 from jitscope_widgets.columns import compact
-from jitscope_widgets.envelope import pack
+from jitscope_widgets.envelope import _read, pack, unpack
 from jitscope_widgets.offline import without_network
 from tests.widgets import documents as made
 from tests.widgets.markup import Markup
@@ -70,6 +70,15 @@ def test_what_an_earlier_version_saved_has_its_view_on_a_page() -> None:
     for shown in (page([block]), enliven_notebook_html(EXPORTED % block)):
         (carried,) = re.findall(r'data-jitscope-document="([^"]+)"', shown)
         assert carried == pack(made.memory()).text != old
+
+
+def test_an_exported_notebook_says_what_its_outputs_lack() -> None:
+    small = pack(made.long_program(600), 12_000)
+    (without,) = {part["without"] for part in _read(small.text.split()[0])["parts"]}
+    shown = enliven_notebook_html(EXPORTED % f'<div class="jitscope" data-jitscope-document="{small.text}"></div>')
+    (carried,) = re.findall(r'data-jitscope-document="([^"]+)"', shown)
+    assert without and [part["without"] for part in _read(carried.split()[0])["parts"]] == [without]
+    assert unpack(carried) == unpack(small.text)
 
 
 def test_what_cannot_be_read_stays_as_it_was_saved() -> None:

@@ -11,6 +11,7 @@ from .words import Document
 
 
 GONE = "Left out of the saved output to keep it small."
+GONE_PROGRAMS = "The comparison of the programs before and after was left out of the saved output to keep it small."
 _GONE_TITLE = GONE.rstrip(".").lower()
 HEAVY = ("source", "jaxpr", "graph", "fusion", "instruments")  # of a compilation: what a view loads when it is opened
 WITHOUT_HLO = -2  # where among the forms of a compilation the one without the HLO programs stands
@@ -97,7 +98,8 @@ def _bare_fusion(fusion: Document) -> Document:
 
 
 def _said(summary: Document) -> Document:
-    return {**summary, "sentence": f"{summary['sentence']} {GONE}".strip()}
+    sentence = summary["sentence"].rstrip(".")
+    return {**summary, "sentence": f"{sentence}. {GONE_PROGRAMS}".removeprefix(". ")}
 
 
 def _bare_graph(graph: Document) -> Document:

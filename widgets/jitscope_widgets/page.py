@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from .envelope import pack, unpack
+from .envelope import renewed
 from .escapes import escape
 from .html import html
 from .offline import without_network
@@ -49,7 +49,7 @@ def _renewed(saved: str) -> str:
 
     def anew(found: re.Match[str]) -> str:
         try:
-            text = pack(unpack(found[2])).text
+            text = renewed(found[2])
         except Exception:  # of a later version, or cut: it stays as it was saved
             return found[0]
         return f"{found[1]}{text or found[2]}{found[3]}"

@@ -15,6 +15,10 @@ export interface Part {
 }
 
 const parts = new WeakMap<object, Part>();
+const lacking = new WeakMap<object, string>();
+
+/** What a compilation lacks that was read from a saved output, in words; "" when it has all there was. */
+export const lacks = (compilation: CompilationDoc): string => lacking.get(compilation) ?? "";
 
 /** What is to be loaded before a compilation can be opened; undefined when it is there. */
 export const partOf = (compilation: CompilationDoc): Part | undefined => parts.get(compilation);
@@ -31,7 +35,12 @@ export async function decode(text: string): Promise<AnyDocument> {
   for (const { at, piece, without } of said.parts ?? []) {
     const shell = all[at]!;
     let loading: Promise<CompilationDoc> | undefined;
-    const load = () => (loading ??= read(pieces[piece]!).then((held: Held) => ({ ...shell, ...held })));
+    const load = () =>
+      (loading ??= read(pieces[piece]!).then((held: Held) => {
+        const loaded = { ...shell, ...held };
+        lacking.set(loaded, without);
+        return loaded;
+      }));
     parts.set(shell, { at, without, load });
   }
   for (const at of said.rows ?? []) {

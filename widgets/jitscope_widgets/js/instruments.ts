@@ -1,7 +1,7 @@
 // Instruments: costly documents about one compilation, made when somebody asks for them. This is the frame round their views.
 import type { CompilationDoc, Host, Offer } from "./documents";
 import { clear, h } from "./dom";
-import { decode } from "./envelope";
+import { decode, lacks } from "./envelope";
 import type { Links, Selection } from "./links";
 import { sentence, type View } from "./mount";
 import { partsMissing, partsView } from "./parts/view";
@@ -132,14 +132,7 @@ export class InstrumentPane implements View {
   private offer(): HTMLElement {
     const about = h("p.jitscope-sentence");
     const price = h("p.jitscope-muted");
-    if (!this.around.host.instrument)
-      return h(
-        "div.jitscope-offer",
-        h(
-          "p.jitscope-muted",
-          "Nobody asked for this while the kernel ran, or it did not fit into the saved output. Run the cell again to see it.",
-        ),
-      );
+    if (!this.around.host.instrument) return h("div.jitscope-offer", h("p.jitscope-muted", this.missing()));
     const answer = h("span.jitscope-muted", { role: "status", "aria-live": "polite" });
     const button = h("button.jitscope-button", { "data-run": this.name }, `Show ${this.name}`);
     button.addEventListener("click", () => void this.run(button, answer));
@@ -153,6 +146,13 @@ export class InstrumentPane implements View {
       price.textContent = offer.costs;
     });
     return h("div.jitscope-offer", about, price, h("p.jitscope-asking", button, answer));
+  }
+
+  /** What a saved output says of what it does not have. */
+  private missing(): string {
+    return lacks(this.around.compilation).includes("findings")
+      ? "Not in the saved output: nobody asked for it, or it did not fit. Run the cell again to see it."
+      : `Not in the saved output. Run the cell again to see it; %%jit --with ${this.name} keeps it.`;
   }
 
   private async run(button: HTMLButtonElement, answer: HTMLElement): Promise<void> {
