@@ -20,6 +20,7 @@ from jitscope_widgets.view_data import parts_of
 from jitscope_widgets.views import has_view
 from jitscope_widgets.views.ledger import short_signature
 from jitscope_widgets.views.profile.wording import recording_cost
+from jitscope_widgets.words import home
 from jitscope_widgets.wrap import table, wrap
 from tests.widgets import documents as made, pass_documents, value_documents
 from tests.widgets.profile_documents import profile
@@ -161,6 +162,7 @@ def test_the_line_of_a_program_tells_which_line_takes_much() -> None:
     own = [line for line in document["lines"] if line["own"]]
     own[1]["own"] = {"least": 0.4, "most": 0.9, "estimate": 0.8}
     assert stands_out(document) == "line 3: ~ 80 % of the time"
+    assert stands_out(document, "In [9]") == f"{home(own[1]['position'])} line 3: ~ 80 % of the time"
     document["lines"] = own[:1]
     assert stands_out(document) == ""  # it can be no other
 

@@ -44,8 +44,9 @@ class PackedDocument:
     remarks: tuple[str, ...] = ()
 
 
-def pack(document: Document, room: int | None = None) -> PackedDocument:
-    """`document` for the attribute `data-jitscope-document`, in at most `room` characters (an empty text: it cannot be).
+def pack(document: Document, room: int | None = None, here: str = "") -> PackedDocument:
+    """`document` for the attribute `data-jitscope-document`, in at most `room` characters (an empty text: it cannot be). Of an
+    instrument's, `here` is the cell or file of the function.
 
     Raises TypeError, ValueError or RecursionError for what is no plain data.
     """
@@ -53,7 +54,7 @@ def pack(document: Document, room: int | None = None) -> PackedDocument:
         return _parted(document, [document], room, "")
     if document.get("kind") == "cell" and isinstance(document.get("compilations"), list):
         return _parted(document, document["compilations"], room, "compilations")
-    part = _Part(document, lambda light: {"document": with_views(light)})
+    part = _Part(document, lambda light: {"document": with_views(light, here)})
     if room is not None and not give_way([part], lambda: room):
         return PackedDocument("")
     return PackedDocument(part.text, (f"Kept without {part.without}.",) if part.without else ())
@@ -71,6 +72,18 @@ def unpack(text: str) -> dict[str, Any]:
             compilation.pop(name, None)
         compilation.update(_read(more[part["piece"] - 1]))
     return without_views(document)
+
+
+def renewed(text: str) -> str:
+    """The same document with its views made anew; what was left out of it is still told."""
+    packed = pack(unpack(text)).text
+    told = _read(text.split()[0])
+    if "parts" not in told:
+        return packed
+    first, *more = packed.split()
+    said, without = _read(first), {part["at"]: part["without"] for part in told["parts"]}
+    parts = [{**part, "without": without.get(part["at"], "")} for part in said["parts"]]
+    return " ".join([_piece({**said, "parts": parts, "rows": told["rows"]}), *more])
 
 
 def pack_compilation(compilation: Document) -> str:

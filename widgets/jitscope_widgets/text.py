@@ -130,7 +130,7 @@ def _times(compilation: Document) -> str:
     if compilation["cache"] == "reused":
         parts.insert(0, "compiled before")
     if steady := words.steady_of(compilation):
-        how = "one call" if steady["runs"] == 1 else f"median of {steady['runs']}"
+        how = "one call" if steady["runs"] == 1 else f"median of {words.times_of(steady).split(' ')[0]}"
         parts.append(f"run {show(steady['median'])} ({how})")
     return ", ".join(parts)
 

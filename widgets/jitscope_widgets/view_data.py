@@ -28,15 +28,15 @@ def with_views(value: Any, here: str = "") -> Any:
     if has_view(value.get("kind")) and value.get("version") == 1:
         told = {**value, "here": here} if value["kind"] == "fusion" and here else value
         viewed = {**value, FIELD: as_data(parts_of(told), value)}
-        return {**viewed, STANDS_OUT: _stands_out(value)} if value["kind"] in TELLING else viewed
+        return {**viewed, STANDS_OUT: _stands_out(value, here)} if value["kind"] in TELLING else viewed
     if value.get("kind") == "compilation" and "timing" in value:
         return {**value, "timing": {**value["timing"], FIELD: as_data(parts_of(timing_of(value)))}}
     return value
 
 
-def _stands_out(document: Document) -> str:
+def _stands_out(document: Document, here: str) -> str:
     try:
-        return stands_out(document)
+        return stands_out(document, here)
     except Exception:  # its view says what is wrong with it
         return ""
 

@@ -196,7 +196,8 @@ class View(anywidget.AnyWidget):
             options = message.get("options") or {}
             with self._telling(message.get("token")):
                 found = self._looked(message.get("id"), str(message.get("name")), options)
-            self.send({**asked, "data": pack(found).text})
+            here = words.here_of(self._compilation(message.get("id")))
+            self.send({**asked, "data": pack(found, here=here).text})
             if not options and message.get("name") != "fusion":
                 self._send_saved()
         except KeyboardInterrupt:

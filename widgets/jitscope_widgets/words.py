@@ -215,6 +215,11 @@ def steady_of(compilation: Document) -> Document | None:
     return {**times, "runs": profile["runs"], "source": "profile"}
 
 
+def times_of(steady: Document) -> str:
+    """`41 calls not recorded`: what the median of a run's times is of."""
+    return clean(steady["median"]["note"]).removeprefix("median of ") or plural(steady["runs"], "run")
+
+
 def steady_words(compilation: Document) -> str:
     """`runs in 210 µs`, "" when nobody measured it."""
     steady = steady_of(compilation)

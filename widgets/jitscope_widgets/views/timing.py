@@ -85,7 +85,7 @@ def _steady(document: TimingDocument) -> Iterator[Part]:
 
 def _run(steady: SteadyRun) -> Content:
     """`210 µs between 200 µs and 230 µs, median of 100 runs, timed on request`"""
-    how = clean(steady["median"]["note"]).removeprefix("median of ") or words.plural(steady["runs"], "run")
+    how = words.times_of(dict(steady))
     low, high = inline.quantity(steady["low"]), inline.quantity(steady["high"])
     source = _SOURCES.get(steady["source"], "")
     if steady["low"]["value"] == steady["high"]["value"]:
