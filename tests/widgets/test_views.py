@@ -220,12 +220,15 @@ def test_a_card_counts_what_was_compiled_traced_and_lost() -> None:
 
 def test_rows_of_a_matrix_keep_their_columns_and_its_text_says_what_changed() -> None:
     card = made.card(2)
-    card["matrix"] |= {"columns_left": 300, "columns_left_after": 2, "rows_left": 4}
+    card["matrix"] |= {"columns_left": 300, "columns_left_after": 2, "rows_left": 9, "alike_left": 5}
     (cards,) = view_of(made.recompilations(card))
     assert isinstance(cards, Cards)
     (matrix,) = [part for part in cards.cards[0].parts if isinstance(part, Table)]
     assert [column.title for column in matrix.columns] == ["program", "1", "2", "…", "3"]
-    assert all(len(row.cells) == 5 for row in matrix.rows) and "4 more rows left out" in matrix.left_out
+    assert (
+        all(len(row.cells) == 5 for row in matrix.rows)
+        and "4 more rows left out; 5 more rows, the same in all, left out" in matrix.left_out
+    )
     assert "x  f32[64,20] -> f32[40,20] -> (300 more) -> f32[40,20]" in " ".join(as_text((cards,), 100))
 
 

@@ -50,6 +50,8 @@ class Matrix(TypedDict):
     columns_left_after: int
     rows_left: int
     """So many rows are left out at the end."""
+    alike_left: NotRequired[int]
+    """So many of these are the same in all programs."""
 
 
 class RecompilationCard(TypedDict):

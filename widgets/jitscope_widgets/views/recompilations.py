@@ -102,15 +102,20 @@ def _matrix(matrix: Matrix, function: str) -> Table:
         cells += [""] * (len(columns) - len(cells))
         rows.append(Row((clean(row["path"]), *cells[:at], *more, *cells[at:])))
     bold = "bold: differs from the one before" if any(any(row["changed"]) for row in matrix["rows"]) else ""
-    rest = f"{plural(matrix['rows_left'], 'more row')} left out" if matrix["rows_left"] else ""
+    alike = matrix.get("alike_left", 0)
+    differ = matrix["rows_left"] - alike
     return Table(
         f"Keys of {function}",
         (Column("program", "code"), *columns[:at], *gap, *columns[at:]),
         tuple(rows),
-        left_out="; ".join(filter(None, (bold, rest))),
+        left_out="; ".join(filter(None, (bold, _left_out(differ, ""), _left_out(alike, ", the same in all,")))),
         matrix=True,
         drawing=tuple(_changes(matrix)),
     )
+
+
+def _left_out(count: int, which: str) -> str:
+    return f"{plural(count, 'more row')}{which} left out" if count else ""
 
 
 def _changes(matrix: Matrix) -> Iterator[str]:

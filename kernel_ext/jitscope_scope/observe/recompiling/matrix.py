@@ -18,7 +18,7 @@ _LONGEST = 40
 
 def matrix_document(group: Group) -> Matrix:
     """At most `MOST_COLUMNS` programs, the first and the last ones, and `MOST_ROWS` parts of their keys: what changed comes first, and
-    before those that are only weak in some."""
+    before those that are only weak in some. What is the same in all is there where it is little."""
     history = group.history
     objects = _Objects()
     keys = [_parts(row, group, objects) for row in history]
@@ -27,7 +27,8 @@ def matrix_document(group: Group) -> Matrix:
     differ = [path for path in paths if len({key.get(path) for key in keys}) > 1]
     differ.sort(key=lambda path: len({key.get(path, "").replace(WEAK, "") for key in keys}) == 1)
     alike = [path for path in paths if path not in differ and path not in _QUIET]
-    shown = [*differ, *alike][:MOST_ROWS]
+    shown = [*differ, *alike] if len(differ) + len(alike) <= MOST_ROWS else differ[:MOST_ROWS]
+    alike_left = len(alike) if len(differ) + len(alike) > MOST_ROWS else 0
     return {
         "columns": [_column(history[at], at) for at in places],
         "rows": [
@@ -41,6 +42,7 @@ def matrix_document(group: Group) -> Matrix:
         "columns_left": left,
         "columns_left_after": _AFTER_FIRST if left else len(places),
         "rows_left": len(differ) + len(alike) - len(shown),
+        "alike_left": alike_left,
     }
 
 
