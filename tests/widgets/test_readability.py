@@ -254,6 +254,13 @@ def test_two_programs_are_told_apart_in_the_words_of_other_views() -> None:
     assert "arithmetic" in shown and "moved" in shown and "operations  " not in shown
 
 
+def test_times_that_contradict_their_ratio_are_explained() -> None:
+    document = made.comparison()
+    assert "and counts" not in text(document)
+    document["a"]["wall"], document["b"]["wall"] = document["b"]["wall"], document["a"]["wall"]
+    assert "the ratio is of runs right after each other" in " ".join(text(document).split())
+
+
 def test_a_stretch_is_paid_back_after_runs() -> None:
     document = made.regions()
     (one,) = [one for one in document["regions"] if one["verdict"] == "compile"]

@@ -40,7 +40,7 @@ def view(document: ComparisonDocument) -> Iterator[Part]:
     yield Sentence(verdict(document), "headline")
     yield _figures(document)
     yield Sentence(f"{ran_on(document)} {results(document)}")
-    for note in filter(None, (donations(document), compiling(document))):
+    for note in filter(None, (apart(document), donations(document), compiling(document))):
         yield Sentence(note)
     yield from _graph(document)
     yield _differences(document["equations"], "equation", _equation)
@@ -72,6 +72,17 @@ def _ratio(value: float) -> str:
 
 def _times(ratio: float) -> str:
     return "equal" if ratio == 1 else f"× {_ratio(ratio)}"
+
+
+def apart(document: Document) -> str:
+    """Why the times of a call point the other way than their ratio; "" where they do not."""
+    a, b = (amount(document[side]["wall"]) for side in "ab")
+    if document["verdict"] == "no difference found" or not a or not b or (b > a) == (document["ratio"] > 1):
+        return ""
+    return (
+        "Each call's time is a median of all its runs, of which other programs held some up; the ratio is of runs right after each other, "
+        "which shared the machine's load, and counts."
+    )
 
 
 def ran_on(document: Document) -> str:
