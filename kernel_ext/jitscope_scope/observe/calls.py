@@ -140,6 +140,8 @@ class CallTree:
 
     def _call(self, parent: int | None, caller: Frame | None, function: Function) -> int:
         same = self._same(parent, function)
+        if same and same[0] == parent and caller and caller.position.line == function.line:
+            return same[0]  # wrapped in its definition, as by `checkpoint` below `jit`: its lines are there once
         if len(same) >= OFTENEST:
             return same[0]
         index = self._indices.setdefault(function, len(self.functions))
