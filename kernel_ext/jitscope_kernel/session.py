@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 import threading
-import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -49,6 +47,7 @@ from .cell import TextStep, TreeStep, execute
 from .cell_messages import innermost, why_nothing
 from .cell_places import CellPlaces
 from .cell_remarks import CellRemarks
+from .cell_run import CellRun
 from .eager_runs import EagerRuns
 from .jax_cells import AfterImports, JaxCells
 from .live import Live
@@ -73,40 +72,6 @@ _CELLS = 10_000  # names of cells that are kept
 _DEEPEST = 32  # cells that run inside each other
 
 Place = tuple[str, str | None]  # label such as "In [3]", Jupyter's cell id
-
-
-@dataclasses.dataclass
-class CellRun:
-    """A cell that runs now."""
-
-    info: Any
-    place: Place
-    file: str  # the name of its code
-    since: observe.Mark
-    compiled: frozenset[int]  # programs there were before
-    calls: jaxwatch.Calls | None = None
-    eager: EagerRuns | None = None
-    ran: str = ""
-    called: dict[str, int] = dataclasses.field(default_factory=dict)
-    plans: list[Plan] = dataclasses.field(default_factory=list)
-    quiet: bool = False
-    live: Live | None = None
-    budget: limit_compilations | None = None
-    nans: NanWatch | None = None
-    instruments: tuple[str, ...] = ()
-    versus: Versus | None = None
-    target: str | None = None
-    tuning: frozenset[str] = frozenset()
-    began: float = dataclasses.field(default_factory=time.perf_counter)
-
-    def end(self) -> None:
-        """What held while it ran holds no more."""
-        if self.budget is not None:
-            self.budget.__exit__()
-        if self.calls is not None:
-            self.called, self.calls = self.calls.end(), None
-        if self.eager is not None:
-            self.ran, self.eager = self.eager.end(), None
 
 
 class Session:
@@ -153,7 +118,7 @@ class Session:
         self._undo.append(_name_cells(self))
         self._undo.append(subscribe(notices.number_listeners, self._taken))
         self._undo.append(subscribe(source.cell_names, self._cell_name))
-        self._undo.append(recorder.begin())
+        self._undo += [recorder.begin(), self.ledger.listen(self._called)]
         if getattr(shell, "kernel", None) is not None:
             self._undo.append(subscribe(layout_pictures.shown_by, output.show))
         self._recall()
@@ -256,6 +221,7 @@ class Session:
             self._report(running, result, error, self._stopped(error))
             self._tell(running, error)
         finally:
+            running.arguments.clear()
             for outer in self._stack:
                 outer.since = self.ledger.mark()  # what was said here is not said again
             self._panel.flush()
@@ -285,6 +251,11 @@ class Session:
         running = self._stack[-1]
         if running.live is not None and not running.quiet and is_repeat(row) and row.cause != "redefined":
             running.live.changed()
+
+    def _called(self, row: observe.Row) -> None:
+        """The ledger has something new: the arguments of a call that the cell looks at."""
+        if self._stack:
+            self._stack[-1].hold(row)
 
     def _recompilations(self, running: CellRun, editor: Editor | None = edited) -> RecompilationsDocument:
         """What a cell compiled or traced again so far."""

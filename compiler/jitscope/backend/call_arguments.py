@@ -25,6 +25,10 @@ class CallArguments:
         self._device = device.group if isinstance(device, (client.Spread, client.MeshLayouts)) else device
         self._leaves = [kept_weakly(x) for x in leaves]
 
+    def held(self) -> list[Any]:
+        """The arguments that are still there; they stay while somebody has this list."""
+        return [leaf() for leaf in self._leaves]
+
     def arrays(self) -> list[Array] | None:
         """The arguments as arrays on the call's device; None where one of them is gone, was deleted since, or
         never was an array (a ShapeDtypeStruct)."""

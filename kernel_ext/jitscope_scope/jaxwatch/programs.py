@@ -230,6 +230,10 @@ class CallArguments:
     def __init__(self, leaves: Sequence[Any]):
         self._leaves = [kept_weakly(x) for x in leaves]
 
+    def held(self) -> list[Any]:
+        """The arguments that are still there; they stay while somebody has this list."""
+        return [leaf() for leaf in self._leaves]
+
     def arrays(self) -> list[Any] | None:
         """The arguments as arrays of jax's; None where one is gone, or was donated since."""
         leaves = [leaf() for leaf in self._leaves]
