@@ -131,7 +131,7 @@ def test_titles_stand_between_the_lines(bare: Bare, training: Document) -> None:
 def test_the_signs_of_a_graph_are_explained_below_it(bare: Bare, training: Document) -> None:
     view = shown(bare, training)
     legend = view.element.locator(".jitscope-legend")
-    for words in ("↩ backward pass", "× n equal blocks", re.compile(r"(\d+) line \1 of your code")):
+    for words in ("↩ backward pass", "× n equal blocks", re.compile(r"\d+ its line in your code")):
         expect(legend).to_contain_text(words)
     view.level("after")
     expect(legend).to_contain_text("library call")

@@ -85,7 +85,7 @@ def _facts(document: MachineDocument, one: CodeFunction) -> str:
     here = words.only_home(document["positions"])
     lines = words.lines(filter(None, (_at(document["positions"], at) for at in one["lines"])), here)
     share = percent(one["share"]) if one["share"] is not None else ""
-    return " · ".join(filter(None, (share, role, lines or NO_LINE, f"{one['bytes']:,} B")))
+    return " · ".join(filter(None, (share, role, lines or NO_LINE, f"{one['bytes']:,} B of code")))
 
 
 def _about(document: MachineDocument, one: CodeFunction) -> Iterator[Part]:

@@ -15,7 +15,7 @@ export function legend({ nodes, level }: GraphDoc): HTMLElement {
   if (level === "hlo" && nodes.some(({ others }) => others?.length))
     rows.push(["+ n % others", "what is in its kernels of other parts"]);
   const line = nodes.find(({ positions }) => positions.length)?.positions[0]?.line;
-  if (line) rows.push([String(line), `line ${line} of your code`]);
+  if (line) rows.push([String(line), "its line in your code"]);
   rows.push(["▸", "opens by a click"]);
   return h("p.jitscope-legend", ...rows.map(([sign, what]) => h("span", h("code", sign), ` ${what}`)));
 }
