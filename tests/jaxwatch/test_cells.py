@@ -46,16 +46,6 @@ def test_what_jax_compiled_is_shown_under_a_marked_cell(cells):
     assert [stage["name"] for stage in timing["stages"]] == ["trace", "lower", "compile"]
 
 
-def test_a_function_that_is_wrapped_where_it_is_defined_has_its_lines_once(cells):
-    mesh = "mesh=jax.sharding.Mesh(np.array(jax.devices()[:1]), 'd')"
-    wrapped = f"@jax.jit\n@jax.shard_map({mesh}, in_specs=jax.P('d'), out_specs=jax.P('d'))\n"
-    ran = cells.cell(f"%%jit\n{wrapped}def f(v):\n    w = jnp.cos(v)\n    return w * 2\nf(x)")
-    assert not ran.error
-    (compilation,) = ran.document["compilations"]
-    assert [call["line"] for call in compilation["source"]["calls"]] == [None]
-    assert [mark["line"] for mark in compilation["source"]["marks"]] == [2, 5, 6]
-
-
 def test_small_programs_are_one_line_with_their_number(cells):
     ran = cells.cell("%%jit\n(x * 3 + 1).sum()")
     document = ran.document

@@ -1,7 +1,10 @@
-"""What jax moves out of a loop's body stays where the body was written."""
+"""What jax moves out of a loop's body stays where the body was written, and what wraps a function in its definition belongs to it."""
+
+import inspect
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 import jitscope
 
@@ -51,3 +54,17 @@ def test_equations_moved_out_of_a_loop_belong_to_the_function_that_has_the_loop(
         chain.append(names[at])
         at = calls[at]["parent"]
     assert chain[-1] == "slope" and chain[-3:-1] == ["rolled", "loss"], chain
+
+
+@jax.jit
+@jax.shard_map(mesh=jax.sharding.Mesh(np.array(jax.devices()[:1]), "d"), in_specs=jax.P("d"), out_specs=jax.P("d"))
+def wrapped(x):
+    y = jnp.cos(x)
+    return y * 2
+
+
+def test_a_function_that_is_wrapped_where_it_is_defined_has_its_lines_once():
+    source = jitscope.inspect(wrapped)(jnp.ones(4)).document["source"]
+    assert [call["line"] for call in source["calls"]] == [None]
+    first = inspect.unwrap(wrapped).__code__.co_firstlineno
+    assert [mark["line"] - first for mark in source["marks"]] == [0, 3, 4]

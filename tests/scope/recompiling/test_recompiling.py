@@ -416,11 +416,8 @@ for one, other in ((f, 2), (f, 3), (g, 2), (g, 3), (h, "a"), (h, "b"), (k, 2), (
 def test_a_wide_key_keeps_what_changed() -> None:
     """A shape before what is only weak in some."""
     text = "f = jax.jit(lambda t, x: t['a19'] * UNIQUE + x)\nfor n in (2, 3):\n    f({f'a{i}': one(i, n) for i in range(20)}, 1.0)\n"
-    cases = (
-        ("jnp.ones(n if i == 19 else 1)", 1, 20),
-        ("jnp.ones(n) if i == 19 else 1.0 if n == 2 else jnp.float32(1)", 8, 13),
-    )
-    for one, shown, left in cases:
+    mixed = "jnp.ones(n) if i == 19 else 1.0 if n == 2 else jnp.float32(1)"
+    for one, shown, left in (("jnp.ones(n if i == 19 else 1)", 1, 20), (mixed, 8, 13)):
         (card,) = observe.recompilations_document(run(f"{HEADER}one = lambda i, n: {one}\n{text}")[1], "")["cards"]
         row = card["matrix"]["rows"][0]
         assert (row["path"], row["cells"]) == ("t['a19']", ["f32[2]", "f32[3]"])
