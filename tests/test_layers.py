@@ -27,6 +27,7 @@ SCOPE_LAYERS = [
     "__init__",
     "annotations",
     "page_faults",
+    "asked_calls",
     "source_code",
     "observe",
     "targets",

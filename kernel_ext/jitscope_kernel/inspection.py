@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping
 from numbers import Real
 from typing import TYPE_CHECKING, Any, cast
 
-import jitscope
 from jitscope import tree
 from jitscope.backend.arguments import Arguments
 from jitscope.backend.array import Array
@@ -16,7 +15,7 @@ from jitscope.core import records
 from jitscope.core.jaxpr import ClosedJaxpr
 from jitscope.core.printing import Names, format_jaxpr
 from jitscope.xla import progress
-from jitscope_scope import jaxwatch, observe
+from jitscope_scope import asked_calls, jaxwatch, observe
 from jitscope_scope.advise.recompiling import edited
 from jitscope_scope.observe.boundaries import why_not_fused
 from jitscope_scope.observe.comparing.document import comparison_of
@@ -92,7 +91,7 @@ class Inspection(DocumentView["CompilationDocument"]):
 
     def __init__(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self._function, self._arguments = function, (args, kwargs)
-        jitted = _jitted(function)
+        jitted, args, kwargs = asked_calls.jitted(function, args, kwargs)
         with observe.ledger().looking():
             self._traced = jitted.trace(*args, **kwargs)
             self._given = CallArguments(
@@ -466,8 +465,9 @@ def trace(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str,
     """The jaxpr of a call, and its graph document."""
     if call_is_for_jax(function, args, kwargs):
         return _trace_jax(function, args, kwargs)
+    jitted, args, kwargs = asked_calls.jitted(function, args, kwargs)
     with observe.ledger().looking():
-        traced = _jitted(function).trace(*args, **kwargs)
+        traced = jitted.trace(*args, **kwargs)
     positions = observe.positions_of(traced.jaxpr.jaxpr, observe.ledger().cell_of)
     return traced.jaxpr, observe.jaxpr_graph(traced.jaxpr.jaxpr, traced.fun_name, positions)
 
@@ -484,7 +484,7 @@ def _trace_jax(
 ) -> tuple[Any, GraphDocument]:
     try:
         closed, jaxpr, name = jaxwatch.trace_call(function, args, kwargs)
-    except AttributeError:  # a wrapper that can only lower
+    except observe.Unavailable:
         seen = look_at(function, args, kwargs)
         return seen.jaxpr, seen.document["graph"]
     cell_of = observe.ledger().cell_of
@@ -526,7 +526,3 @@ def shardings(text: str, names: dict[str, Any]) -> list[ShardingDocument]:
 def ledger() -> DocumentView[LedgerDocument]:
     """All compilations of this session."""
     return DocumentView(observe.ledger_document())
-
-
-def _jitted(function: Callable[..., Any]) -> Any:
-    return function if hasattr(function, "trace") else jitscope.jit(function, auto_static=True)

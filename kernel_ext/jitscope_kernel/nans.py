@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-import jitscope
-from jitscope.backend.dispatch import JitFunction
 from jitscope.backend.hunt import HasCallbacks, nans as no_nans
 from jitscope.backend.signature import message_of
 from jitscope.backend.tracing import Arguments
@@ -17,7 +15,7 @@ from jitscope.backend.watching import is_bad
 from jitscope.core import config, notices
 from jitscope.core.jaxpr import ClosedJaxpr
 from jitscope.core.messages import with_advice
-from jitscope_scope import jaxwatch, observe
+from jitscope_scope import asked_calls, jaxwatch, observe
 from jitscope_scope.advise import nans
 from jitscope_scope.advise.nans import by_parts
 from jitscope_widgets.documents.annotations import NanHuntDocument
@@ -49,7 +47,7 @@ class NanHunt(DocumentView["NanHuntDocument"]):
             return
         python = getattr(function, "_fun", function)
         name = name or getattr(python, "__name__", type(python).__name__)
-        jitted = function if isinstance(function, JitFunction) else jitscope.jit(function, auto_static=True)
+        jitted, args, kwargs = asked_calls.jitted(function, args, kwargs)
         leaves = Arguments(jitted._spec, args, kwargs, jitted._auto).leaves
 
         def trace() -> Any:

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import jitscope
-from jitscope.backend.dispatch import JitFunction
-from jitscope_scope import jaxwatch, observe
+from jitscope_scope import asked_calls, jaxwatch, observe
 from jitscope_scope.jaxwatch.tapes import JaxTapes
 from jitscope_scope.observe.stepping import trace_document
 from jitscope_widgets.documents.annotations import TraceDocument
@@ -30,7 +28,7 @@ class Stepped(DocumentView["TraceDocument"]):
         if call_is_for_jax(function, args, kwargs):
             found = trace_document(name, lambda: jaxwatch.trace_anew(function, args, kwargs), JaxTapes())
         else:
-            jitted = function if isinstance(function, JitFunction) else jitscope.jit(function, auto_static=True)
+            jitted, args, kwargs = asked_calls.jitted(function, args, kwargs)
             with observe.ledger().looking():
                 found = trace_document(name, lambda: jitted.trace(*args, **kwargs))
         super().__init__(found)

@@ -1,6 +1,7 @@
 """`jitscope.inspect` and the magics on functions written for jax."""
 
 import functools
+import random
 import re
 
 import jax
@@ -54,6 +55,9 @@ CASES = {
     "a static argument": lambda: (jax.jit(lambda v, n: v * n, static_argnums=1), (x, 3)),
     "text": lambda: (lambda v, kind: jnp.sin(v) if kind == "sin" else v, (x, "sin")),
     "a flag and an axis": lambda: (lambda v, flag, axis: v.sum(axis) if flag else v, (x, True, 1)),
+    "names in a list": lambda: (lambda v, names: jnp.sin(v) if names == ["a"] else v, (x, ["a"])),
+    "an object": lambda: (lambda v, random: v * random.random(), (x, random.Random(0))),
+    "sizes": lambda: (jax.random.normal, (jax.random.key(0), (3, 4))),
     "nnx.jit": wrapped_by_nnx,
     "eqx.filter_jit": wrapped_by_equinox,
     "a model of equinox's": lambda: (wrapped_by_equinox()[0].__wrapped__, wrapped_by_equinox()[1]),

@@ -56,6 +56,23 @@ def test_jaxpr_of_a_transformation(layer) -> None:
     assert "sin" in text
 
 
+@pytest.mark.parametrize(
+    "call, operation",
+    [
+        ("jnp.reshape(x, (12, 2))", "reshape[dimensions=None new_sizes=(12, 2)]"),
+        ("x.reshape(12, 2)", "reshape[dimensions=None new_sizes=(12, 2)]"),
+        ("jx.random.bits(jx.random.key(0), (3,))", "random_bits[bit_width=32 shape=(3,)]"),
+        ("jnp.power(x, 2)", "integer_pow[y=2] a"),
+        ("either(x, [3, 8], up=True)", "integer_pow[y=3] a"),
+    ],
+)
+def test_what_is_no_data_in_a_call_belongs_to_its_program(layer, call: str, operation: str) -> None:
+    layer.cell("def either(x, powers, up=False):\n    return jnp.power(x, 3) if up else x")
+    (text,) = layer.cell(f"%jaxpr {call}").texts
+    assert operation in text and not layer.cell(f"%step {call}").document["error"]
+    assert layer.cell(f"%nans {call}").document["found"] is False
+
+
 def test_jaxpr_of_an_expression_of_arrays(layer) -> None:
     (text,) = layer.cell("%jaxpr x @ w + 1").texts
     assert text.startswith("{ lambda ; a:f32[8,3] b:f32[3,2]. let")
@@ -259,6 +276,7 @@ def test_an_expression_becomes_a_function_of_its_arrays() -> None:
 
 
 def test_sharding_and_communication(layer, shell) -> None:
+    assert shell.cell("%sharding jnp.zeros((0, 3))").document["part"] == "f32[0,3]"
     (document,) = shell.cell("%sharding x").documents
     assert (document["title"], document["type"], document["tiles"][0]["devices"]) == ("x", "f32[8,3]", ["CPU 0"])
     validate(document)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import functools
-import sys
-import types
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from jitscope.core.errors import Unavailable
 from jitscope.core.jaxpr import Jaxpr
 
+from .. import asked_calls
 from ..observe.ledger import Ledger, Row
 from . import private
 from .programs import CallArguments
@@ -29,37 +28,20 @@ class ProgramOfCall(NamedTuple):
     jitted: Any
 
 
-_STATIC = (str, bytes, type, bool)
-
-
-def _by(use: Callable[[Any], Any], function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What `use` gives for what can lower the function. Of one that was not jitted text, booleans, types and functions among the
-    arguments are static, what a model of equinox's holds that is no array, and integers where it cannot be traced for any."""
+def _by(use: Callable[..., Any], function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What `use` gives for what can lower the function, and the arguments. One that was not jitted is jitted as a function of its arrays
+    (`asked_calls`); integers are no data where it cannot be traced for any."""
     if hasattr(function, "lower"):
-        return use(function)
+        return use(function, *args, **kwargs)
     if hasattr(function, "runtime_executable"):
         raise Unavailable("it is compiled already: ask for the function that was lowered, %hlo f(x) or inspect(f)(x)")
-    if _has_model_of_equinox((args, kwargs)):
-        anew = function
-        if isinstance(function, types.FunctionType):  # of another object no trace is known
-            anew = functools.wraps(function)(lambda *args, **kwargs: function(*args, **kwargs))
-        return use(sys.modules["equinox"].filter_jit(anew))
-    try:
-        return use(_jitted(function, args, kwargs, _STATIC))
-    except (TypeError, IndexError):
-        if not any(isinstance(value, int) for value in (*args, *kwargs.values())):
-            raise
-    return use(_jitted(function, args, kwargs, (*_STATIC, int)))
-
-
-def _has_model_of_equinox(given: Any) -> bool:
-    """Whether a model among the arguments holds what is no array, such as an activation."""
-    kind = getattr(sys.modules.get("equinox"), "Module", None)
-    if kind is None:
-        return False
-    leaves = private.module("jax").tree_util.tree_leaves
-    models = [one for one in leaves(given, is_leaf=lambda x: isinstance(x, kind)) if isinstance(one, kind)]
-    return any(callable(leaf) or isinstance(leaf, _STATIC) for leaf in leaves(models))
+    for kinds in ((), (int,)):
+        asked = asked_calls.of_arrays(function, args, kwargs, private.module("jax").tree, kinds)
+        try:
+            return use(private.module("jax").jit(functools.partial(asked.function)), *asked.args, **asked.kwargs)
+        except (TypeError, IndexError):
+            if kinds or not any(isinstance(leaf, int) for leaf in private.module("jax").tree.leaves((args, kwargs))):
+                raise
 
 
 def with_options(asked: ProgramOfCall, options: dict[str, Any]) -> Callable[..., Any]:
@@ -71,17 +53,6 @@ def with_options(asked: ProgramOfCall, options: dict[str, Any]) -> Callable[...,
     return private.again(asked.jitted, compiler_options=options)
 
 
-def _jitted(
-    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], static: tuple[type, ...]
-) -> Any:
-    def fixed(value: Any) -> bool:
-        return isinstance(value, static) or (callable(value) and hasattr(value, "__qualname__"))
-
-    numbers = tuple(i for i, value in enumerate(args) if fixed(value))
-    names = tuple(name for name, value in kwargs.items() if fixed(value))
-    return private.module("jax").jit(functools.partial(function), static_argnums=numbers, static_argnames=names)
-
-
 def ask(ledger: Ledger, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> ProgramOfCall:
     """The program of `function(*args, **kwargs)`, which is not run. Raises what tracing it raises, and Unavailable where jax had the
     program before it was watched and will not compile it again."""
@@ -90,7 +61,7 @@ def ask(ledger: Ledger, function: Callable[..., Any], args: tuple[Any, ...], kwa
     since = ledger.mark()
     with ledger.looking():
         with private.handed_on() as leaves:
-            jitted, lowered = _by(lambda f: (f, f.lower(*args, **kwargs)), function, args, kwargs)
+            jitted, lowered = _by(lambda f, /, *args, **kwargs: (f, f.lower(*args, **kwargs)), function, args, kwargs)
         lowered = _inner(lowered, "lowered")
         compiled = _inner(lowered.compile(), "compiled")
         row = _row_of(ledger, compiled)
@@ -130,7 +101,7 @@ def run_again(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[
     jax = private.module("jax")
     args, kwargs = jax.tree_util.tree_map(lambda x: x.copy() if isinstance(x, jax.Array) else x, (args, kwargs))
     with attach().looking_away(), private.apart(), private.without_debugging():
-        return jax.tree_util.tree_leaves(_by(lambda f: f(*args, **kwargs), function, args, kwargs))
+        return jax.tree_util.tree_leaves(_by(lambda f, /, *args, **kwargs: f(*args, **kwargs), function, args, kwargs))
 
 
 def _row_of(ledger: Ledger, compiled: Any) -> Row | None:
@@ -143,10 +114,12 @@ def _row_of(ledger: Ledger, compiled: Any) -> Row | None:
 
 
 def trace_call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Jaxpr, str]:
-    """The closed jaxpr of a call as jax has it and as ours, and the function's name. Raises AttributeError where what jitted it
-    cannot be traced alone."""
+    """The closed jaxpr of a call as jax has it and as ours, and the function's name. Raises Unavailable where what jitted it cannot be
+    traced alone."""
     attach()
-    stage = _by(lambda f: f.trace(*args, **kwargs), function, args, kwargs)
+    if hasattr(function, "lower") and not hasattr(function, "trace"):
+        raise Unavailable(f"{getattr(function, '__name__', 'the function')} is jitted by a library that only lowers")
+    stage = _by(lambda f, /, *args, **kwargs: f.trace(*args, **kwargs), function, args, kwargs)
     return stage.jaxpr, Translation(stage.jaxpr.jaxpr).jaxpr, str(stage.fun_name)
 
 
@@ -155,4 +128,4 @@ def trace_anew(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict
     jax has the trace already. Nothing of it is filed. Raises what tracing raises."""
     python = getattr(function, "__wrapped__", function) if hasattr(function, "lower") else function
     with unwatched():
-        _by(lambda f: getattr(f, "trace", f.lower)(*args, **kwargs), python, args, kwargs)
+        _by(lambda f, /, *args, **kwargs: getattr(f, "trace", f.lower)(*args, **kwargs), python, args, kwargs)

@@ -128,7 +128,7 @@ def drawing(cells: list[list[str]], sizes: Sequence[int], scale: float = 1.0, le
     """Boxes in plain text, of the shape that JAX's have; `sizes` are those of the axes drawn (of one axis alone it is the columns),
     `least` and `most` the width of one box and of all, in characters."""
     base = int(10 * scale)
-    across = int(base * ((sizes[1] if len(sizes) == 2 else 1) / sizes[0])) if sizes else base
+    across = int(base * ((sizes[1] if len(sizes) == 2 else 1) / max(1, sizes[0]))) if sizes else base
     width = min(max(int(across / len(cells[0]) * 2.5), least), most)
     above = max((int(base / len(cells)) - 2) // 2, 0) if len(sizes) == 2 else 0
     below = max(int(base / len(cells)) - 2 - above, 0) if len(sizes) == 2 else 0

@@ -7,7 +7,6 @@ from typing import Any, Protocol
 
 import numpy as np
 
-import jitscope
 from jitscope.backend import tuning_records
 from jitscope.backend.arguments import Arguments
 from jitscope.backend.caches import forget_calls
@@ -24,6 +23,7 @@ from jitscope.xla import client
 from jitscope.xla.choice import Choice
 from jitscope.xla.program import Executable, compile_options
 
+from .. import asked_calls
 from ..observe import Row, ledger
 from ..observe.rerunning import rerun_of
 from .space import ProgramFacts
@@ -87,7 +87,7 @@ def prepared_call(
 ) -> tuple[Any, Any, PreparedProgram, Any]:
     """The jitted function of a call, its trace, what is compiled of it, and the call's leaves. The function is traced, not run. Raises
     Unavailable for a program that cannot be compiled in other ways."""
-    jitted = function if hasattr(function, "trace") else jitscope.jit(function, auto_static=True)
+    jitted, args, kwargs = asked_calls.jitted(function, args, kwargs)
     with ledger().looking():
         traced = jitted.trace(*args, **kwargs)
     if traced._taken is not None:
