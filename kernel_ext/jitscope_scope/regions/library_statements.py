@@ -8,6 +8,7 @@ import copy
 import sys
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from itertools import count
 from typing import TypeVar
 
 import numpy as np
@@ -97,27 +98,15 @@ def unchanged(
     opened = [f"{tuple_of([*early, *places])} = {taken}"] if names else []
     inner = [f"def {name}({', '.join(names)}):", *indent([*opened, *lines, f"return {tuple_of(ends)}"])]
     shown = {n: n for n in [*early, *places]} | at_ends
-    given, kept, results = f"{name}_given", f"{name}_kept", f"{name}_results"
     owners = tuple_of([_owned(p) for p in [*places, *made, *grown]])
-    call = [
-        *inner,
-        f"{given} = {tuple_of([shown[n] for n in [*early, *places]])}",
-        f"{results} = {name}_compiled({name}, {given}, {owners})",
-    ]
+    call, passing = _call(name, inner, [shown[n] for n in [*early, *places]], owners, [*places, *grown])
     ending = Aftermath(body, visit, home, outs, out_places, made)
-    binds = [
-        "" if end in ending.views else ending.bound(end, f"{results}[{k}]")
-        for k, end in enumerate([*outs, *out_places])
-    ]
-    for k, n in enumerate(lists, len(outs) + len(out_places)):
-        binds.append(growing.afterwards(n, f"{results}[{k}]", visit.after.get(n), columns.get(n), home))
-    binds += [growing.extended(p, f"{results}[{k}]", grown[p]) for k, p in enumerate(grown, len(binds))]
-    for k, n in enumerate(in_rows):
-        part = f"{results}[{len(ends) - len(rows) + 2 * k}][:{results}[{len(ends) - len(rows) + 2 * k + 1}]]"
-        binds.append(growing.afterwards(n, part, visit.after[n], None, home))
-    if back := [*places, *grown]:
-        call = [f"{kept} = {tuple_of(back)}", "try:", *indent(call), "finally:", f"    {tuple_of(back)} = {kept}"]
-    passing = [given, results, name, *([kept] if back else [])]
+    each = (f"{name}_results[{k}]" for k in count())  # in the order of `ends`
+    binds = ["" if end in ending.views else ending.bound(end, x) for end, x in zip([*outs, *out_places], each)]
+    binds += [growing.afterwards(n, x, visit.after.get(n), columns.get(n), home) for n, x in zip(lists, each)]
+    binds += [growing.extended(p, x, grown[p]) for p, x in zip(grown, each)]
+    for n, part, number in zip(in_rows, each, each):
+        binds.append(growing.afterwards(n, f"{part}[:{number}]", visit.after[n], None, home))
     again = dict.fromkeys(text for n, text in heads.items() if n in live or n in made_again)
     binds = [line for b in binds for line in b.splitlines()]
     binds += [line for lines in ending.views.values() for line in lines]
@@ -137,6 +126,21 @@ def unchanged(
         traced=True,
         tests=long_enough,
     )
+
+
+def _call(name: str, inner: list[str], shown: list[str], owners: str, back: list[str]) -> tuple[list[str], list[str]]:
+    """The function and its call with what is `shown` to it, where places hold afterwards what they held before (`back`); and the names
+    that this takes."""
+    given, kept, results = f"{name}_given", f"{name}_kept", f"{name}_results"
+    call = [
+        *inner,
+        f"{given} = {tuple_of(shown)}",
+        f"{results} = {name}_compiled({name}, {given}, {owners})",
+    ]
+    if not back:
+        return call, [given, results, name]
+    held = tuple_of(back)
+    return [f"{kept} = {held}", "try:", *indent(call), "finally:", f"    {held} = {kept}"], [given, results, name, kept]
 
 
 def _without(visit: Visit, lists: Collection[str]) -> Visit:
