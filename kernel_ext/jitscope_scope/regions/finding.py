@@ -432,7 +432,8 @@ class Watch:
             f"in Python: {'never paid back' if even is None else f'paid back after {pricing.times(even)}'}; {pricing.times(t.runs)} known"
         )
         if t not in good:
-            return replace(base, verdict="not worth it", reason=t.text or sum_of)
+            little = pricing.too_little(t.eager_s, compiled, compile_s, t.runs)
+            return replace(base, verdict="not worth it", reason=t.text or sum_of + little)
         start, end, text = self._edit(t, good)
         if text is None:
             return None

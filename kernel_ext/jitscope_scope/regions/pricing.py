@@ -23,6 +23,19 @@ def pays(eager: float, compiled: float, compile_s: float, runs: int, margin: flo
     return compile_s + compiled * runs < margin * eager * runs
 
 
+def too_little(eager: float, compiled: float, compile_s: float, runs: int) -> str:
+    """Why what is paid back is still not advised: the gain is within the margin; "" where nothing is gained."""
+    together, plain = compile_s + compiled * runs, eager * runs
+    if together >= plain:
+        return ""
+    margin, why = (MARGIN, "times vary")
+    if together < MARGIN * plain:
+        margin, why = (UNTRIED, "the edited cells were not run again as a whole")
+    return f": in all {seconds(together)} for {seconds(plain)}, of which less than {margin:.0%} counts as a gain ({why})".replace(
+        "%", " %"
+    )
+
+
 def seconds(value: float) -> str:
     """A time for people."""
     if value >= 1:

@@ -16,7 +16,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from jitscope_scope.regions import finding, proving
+from jitscope_scope.regions import finding, pricing, proving
 from jitscope_scope.regions.answers import Region
 from jitscope_scope.regions.cells import Cell
 from jitscope_scope.regions.clock import of_one
@@ -182,6 +182,14 @@ def test_a_list_that_gets_the_same_array_each_time_is_named_with_it(monkeypatch)
     cell = "for k in range(9):\n    u[1:-1] += 0.1 * (u[2:] - u[:-2])\n    seen.append(u)\n"
     (region,) = found("u = rng.random(8); seen = []", cell, monkeypatch)
     assert region.reason == "line 3: `seen` gets `u`, or a view of it, and that is stored into"
+
+
+@pytest.mark.parametrize(
+    ("runs", "said"), [(50, "60 % counts as a gain (the edited"), (25, "80 % counts as a gain"), (15, "")]
+)
+def test_a_gain_within_the_margin_is_told(runs: int, said: str) -> None:
+    """Paid back after 21 runs."""
+    assert (said in (found := pricing.too_little(11.9e-3, 4.71e-3, 0.145, runs))) and bool(found) == bool(said)
 
 
 def test_what_takes_longer_to_compile_than_to_run_is_left_in_the_middle(monkeypatch) -> None:
