@@ -261,6 +261,15 @@ def test_times_that_contradict_their_ratio_are_explained() -> None:
     assert "the ratio is of runs right after each other" in " ".join(text(document).split())
 
 
+def test_the_way_to_an_error_says_what_each_line_gave() -> None:
+    document = made.stopped()
+    document["graph"]["edges"].append(
+        {"from": document["steps"][1]["nodes"][0], "to": "stop", "type": "f32[64,7]", "bytes": 1792}
+    )
+    shown = text(document)
+    assert "z = x @ w, which gives f32[64,7]" in shown and "✕ if z > 0, of f32[64,7]" in shown
+
+
 def test_a_stretch_is_paid_back_after_runs() -> None:
     document = made.regions()
     (one,) = [one for one in document["regions"] if one["verdict"] == "compile"]
