@@ -16,7 +16,7 @@ from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, Modul
 
 import numpy as np
 
-from .homes import MADE_BY_PYTHON, is_array, slots_of
+from .homes import MADE_BY_PYTHON, is_array, slots_of, variables_of
 
 
 MOST = 20_000
@@ -130,13 +130,14 @@ class _Walk:
     def _of_function(self, f: FunctionType) -> Hashable:
         defaults = (self.of(f.__defaults__), self.of(f.__kwdefaults__))
         try:
-            cells = tuple(self.of(c.cell_contents) for c in f.__closure__ or ())
+            cells = tuple(self._inside(c, "cell_contents", c.cell_contents) for c in f.__closure__ or ())
         except ValueError:  # one that has no value yet
             raise Unknown from None
         if is_of_library(f.__code__.co_filename):
             return f.__code__, f.__module__, defaults, cells
         read, attributes, stores = read_by(f.__code__)
-        if stores:
+        bound = [(id(c), "cell_contents") for c in variables_of(f).values()]
+        if stores or not self.left_out.issuperset(bound):
             raise Unknown
         found = []
         for n in read:
@@ -209,9 +210,7 @@ def read_by(code: CodeType) -> tuple[tuple[str, ...], tuple[str, ...], bool]:
             read[str(one.argval)] = None
         elif one.opname in ("LOAD_ATTR", "LOAD_METHOD"):
             attributes[str(one.argval)] = None
-        elif one.opname in ("STORE_GLOBAL", "DELETE_GLOBAL", "STORE_DEREF", "IMPORT_NAME") and (
-            one.opname != "STORE_DEREF" or one.argval in code.co_freevars
-        ):
+        elif one.opname in ("STORE_GLOBAL", "DELETE_GLOBAL", "IMPORT_NAME"):
             stores = True
     for inner in code.co_consts:
         if isinstance(inner, CodeType):

@@ -10,7 +10,7 @@ from types import FunctionType, MethodType, ModuleType
 import numpy as np
 
 from ..source_code.parameters import parameters
-from . import naming, words
+from . import naming, paths, words
 from .answers import CannotCompile
 from .functions import Definitions, definition_of
 from .homes import is_users_object
@@ -33,10 +33,13 @@ class Effects:
         self.reads: set[str] = set()
         self.called: set[str] = set()
         self._known: set[int] = set()
+        self._followed: set[int] = set()
+        """Functions whose variables are places of the region, as attributes of objects are."""
 
     def of_region(self, body: naming.Statements, values: Mapping[str, object]) -> None:
         """Raises CannotCompile with the first effect that the text shows."""
         bound = naming.bound(body)
+        self._followed = paths.followed(values)
 
         def look(name: str) -> object:
             return MISSING if name in bound else values.get(name, getattr(builtins, name, MISSING))
@@ -118,7 +121,9 @@ class Effects:
         node = definition_of(function, self.definitions)
         if node is None:
             return
-        if naming.has((ast.Global, ast.Nonlocal), [node]):
+        outside = {n for s in naming.all_of(ast.Nonlocal, [node]) for n in s.names}
+        places = {*function.__code__.co_freevars} if id(function) in self._followed else set()
+        if naming.has(ast.Global, [node]) or outside - places:
             raise CannotCompile(line, "effect", f"`{name}` binds names outside of itself")
         given = {a.arg for a in naming.all_of(ast.arg, [node])}
         own = given | {*naming.stored([node])}

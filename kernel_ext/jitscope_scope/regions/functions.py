@@ -7,11 +7,12 @@ import copy
 import inspect
 import textwrap
 from collections.abc import Callable, Mapping
-from types import CellType, CodeType, FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from weakref import WeakKeyDictionary
 
 from . import naming
 from .answers import CannotCompile
+from .homes import has_value
 from .parts import OURS
 
 
@@ -64,7 +65,7 @@ class Functions:
         for k, (n, cell) in enumerate(zip(code.co_freevars, function.__closure__ or (), strict=True)):
             if self.outside(n, cell) or n in naming.parameters(node):  # it is handed in by each call
                 continue
-            if not _has_value(cell) or not self.hand_in(f"{n}_of_{name}", cell.cell_contents):
+            if not has_value(cell) or not self.hand_in(f"{n}_of_{name}", cell.cell_contents):
                 raise CannotCompile(line, "object", f"`{name}` keeps `{n}` of the function that made it")
             own[n], self.kept[f"{n}_of_{name}"] = f"{n}_of_{name}", f"{of}.__closure__[{k}].cell_contents"
         node = _renamed(node, name, own)
@@ -92,13 +93,6 @@ class Functions:
             raise CannotCompile(line, reason.cut.why, f"{reason.cut.note} (in `{name}`)", runs=reason.runs) from None
         finally:
             self._open.pop()
-
-
-def _has_value(cell: CellType) -> bool:
-    try:
-        return cell.cell_contents is not cell
-    except ValueError:
-        return False
 
 
 def _renamed(node: ast.FunctionDef, name: str, own: Mapping[str, str]) -> ast.FunctionDef:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import dis
+import functools
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from types import ModuleType
+from types import CellType, CodeType, FunctionType, ModuleType
 
 import numpy as np
 
@@ -123,6 +125,30 @@ def keep_attributes(value: object, found: Mapping[str, object]) -> None:
             object.__setattr__(value, n, v)
         else:
             inside[n] = v
+
+
+def variables_of(function: FunctionType) -> dict[int, CellType]:
+    """The variables of those that made a function which it binds itself (`nonlocal`), by their numbers in its closure."""
+    kept = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    return {k: cell for k, (n, cell) in enumerate(kept) if n in bound_outside(function.__code__)}
+
+
+@functools.cache
+def bound_outside(code: CodeType) -> frozenset[str]:
+    """The free names that a function's text, and what is defined in it, bind."""
+    found = {i.argval for i in dis.get_instructions(code) if i.opname in ("STORE_DEREF", "DELETE_DEREF")}
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            found |= bound_outside(inner)
+    return frozenset(found) & {*code.co_freevars}
+
+
+def has_value(cell: CellType) -> bool:
+    """Whether a variable has been bound."""
+    try:
+        return cell.cell_contents is not cell
+    except ValueError:
+        return False
 
 
 def is_number(value: object) -> bool:

@@ -490,6 +490,8 @@ class StatementsAsTheyStand(Statements):
         return not isinstance(value, (ast.Name, ast.Attribute, ast.Subscript))
 
     def places_bound(self, body: naming.Statements) -> list[str]:
+        if naming.has(ast.Call, body):  # what is called may change any of them
+            return sorted(self.places)
         targets = [t for s in body for n in ast.walk(s) if isinstance(n, ast.stmt) for t in naming.targets_of(n)]
         return sorted({ast.unparse(t) for t in targets if not isinstance(t, ast.Name)} & set(self.places))
 
@@ -563,11 +565,15 @@ class LoopOfPlaces(Loop):
         names = [*self.before, *self.places, *self.after]
         return ", ".join(names) + "," if names else "()"
 
+    def _going(self) -> str:
+        return f"{self.theirs}.number({super()._going()})" if self.numpy else super()._going()
+
     def _open(self) -> str:
+        carry = f"{self.theirs}.as_numpys({self.carry})" if self.numpy and not self.w.home.mixed else self.carry
         if not self.after:
-            return f"{self._names()} = {self.carry}" if self._given() else "pass"
+            return f"{self._names()} = {carry}" if self._given() else "pass"
         count = len(self._given()) + len(self.after)
-        return f"{self._names()} = (*{self.carry}, {', '.join(['False'] * len(self.after))})[:{count}]"
+        return f"{self._names()} = (*{carry}, {', '.join(['False'] * len(self.after))})[:{count}]"
 
     def _given(self) -> list[str]:
         return [*self.before, *self.places]

@@ -120,6 +120,10 @@ class Loop:
         text.append(f"{k}, {self.stop}, ({out}) = {w.lax}.while_loop({going}, {self.step}, {start})")
         return text + self._final(head, f"{k} - 1", k)
 
+    def _going(self) -> str:
+        """Whether the loop goes on."""
+        return self.w.text(self._test())
+
     def by_value(self) -> list[str]:
         """A loop that goes on while a value says so."""
         w, state, out = self.w, self.w.fresh("state"), self._names()
@@ -131,7 +135,7 @@ class Loop:
                 [
                     f"{self.stop}, {self.carry} = {state}",
                     self._open(),
-                    f"return {w.jnp}.logical_and({w.jnp}.logical_not({self.stop}), {w.text(self._test())})",
+                    f"return {w.jnp}.logical_and({w.jnp}.logical_not({self.stop}), {self._going()})",
                 ]
             ),
         ]

@@ -1,4 +1,5 @@
-"""Where values are kept inside of objects and containers: `self.W`, `params['b']`, `layers[0].w`."""
+"""Where values are kept inside of objects, containers, and functions that bind variables of those that made them: `self.W`, `params['b']`,
+`layers[0].w`, `step.__closure__[0].cell_contents`."""
 
 from __future__ import annotations
 
@@ -6,12 +7,13 @@ import hashlib
 import pickle
 import re
 from collections.abc import Iterable, Mapping, Sized
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import NamedTuple
 
 import numpy as np
 
-from .homes import attributes_of, is_users_object
+from .homes import attributes_of, has_value, is_users_object, variables_of
+from .words import of_users
 
 
 DEPTH = 4
@@ -52,6 +54,15 @@ def leaves(values: Mapping[str, object], lists: Lists | None = None) -> dict[str
     for name in sorted(values):
         _walk(name, name, values[name], DEPTH, found, known, {} if lists is None else lists)
     return found
+
+
+def followed(values: Mapping[str, object]) -> set[int]:
+    """Which objects, containers and functions have places in them, by their ids; none where there are too many to be followed."""
+    found: dict[str, Leaf] = {}
+    known: set[int] = set()
+    for name in sorted(values):
+        _walk(name, name, values[name], DEPTH, found, known, {})
+    return known if len(found) < MOST else set()
 
 
 def states(values: Mapping[str, object], inside: Mapping[str, Leaf]) -> dict[str, bytes]:
@@ -129,6 +140,9 @@ def _parts(text: str, value: object) -> Iterable[tuple[str, object]] | None:
         return [(f"{text}.{n}", v) for n, v in attributes_of(value).items() if n.isidentifier()]
     if type(value) is dict and (_KEYS.issuperset(map(type, value)) or all(isinstance(k, (str, int)) for k in value)):
         return ((f"{text}[{k!r}]", v) for k, v in value.items())
+    if isinstance(value, FunctionType) and of_users(value) and (own := variables_of(value)):
+        kept = {f"{text}.__closure__[{k}].cell_contents": c for k, c in own.items() if has_value(c)}
+        return [(t, c.cell_contents) for t, c in kept.items()]
     if type(value) is list and not _are_numbers(value):
         return ((f"{text}[{k}]", v) for k, v in enumerate(value))
     return None

@@ -302,6 +302,11 @@ class Tracing:
         """The same tree with traced arrays in place of arrays and numbers."""
         return self.library.tree.map(lambda v: self.array(v), values)
 
+    def as_numpys(self, carry: Any) -> Any:
+        """What a loop carries, with traced arrays also in place of numbers that it began with."""
+        is_ours = lambda v: isinstance(v, TracedArray)
+        return self.library.tree.map(lambda v: v if is_ours(v) else self.array(v), carry, is_leaf=is_ours)
+
     def counted(self, k: Any) -> TracedArray:
         """The count of a compiled loop, as NumPy code takes it."""
         return self.array(k)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import dis
 import random
 import sys
 from collections.abc import Callable, Collection, Mapping
@@ -18,7 +17,7 @@ import numpy as np
 
 from . import paths
 from .clock import Pair, Stopwatch, added, work
-from .homes import attributes_of, is_users_object, keep_attributes
+from .homes import attributes_of, is_users_object, keep_attributes, variables_of
 from .words import of_users
 
 
@@ -319,10 +318,9 @@ def _keeps_more(f: FunctionType) -> bool:
     kept = [*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values()]
     with contextlib.suppress(ValueError):  # a variable has no value yet
         kept += [c.cell_contents for c in f.__closure__ or ()]
-    binds = f.__closure__ and any(
-        i.opname == "STORE_DEREF" and i.argval in f.__code__.co_freevars for i in dis.get_instructions(f)
+    return bool(variables_of(f)) or any(
+        isinstance(v, (list, dict, set, np.ndarray)) or is_users_object(v) for v in kept
     )
-    return bool(binds) or any(isinstance(v, (list, dict, set, np.ndarray)) or is_users_object(v) for v in kept)
 
 
 _COPIES: list[tuple[ref[FunctionType], ref[FunctionType]]] = []
