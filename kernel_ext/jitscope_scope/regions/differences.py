@@ -70,9 +70,9 @@ def sensitivity(
 ) -> float:
     """What the program makes of one rounding of its inputs: how far results are apart whose inputs differ by a share `moved`, for each
     rounding that such a share is."""
-    first, found = dict(_arrays(plain)), 0.0
+    first, found = dict(arrays_in(plain)), 0.0
     for other in nearby:
-        for text, y in _arrays(other):
+        for text, y in arrays_in(other):
             x = first.get(text)
             if x is None or x.shape != y.shape or x.dtype != y.dtype:
                 continue
@@ -83,7 +83,7 @@ def sensitivity(
     return found
 
 
-def _arrays(values: Mapping[str, object], where: str = "") -> Iterator[tuple[str, np.ndarray]]:
+def arrays_in(values: Mapping[str, object], where: str = "") -> Iterator[tuple[str, np.ndarray]]:
     """The floating arrays and numbers among values, and inside of containers and objects."""
     for name, v in values.items():
         text = f"{where}.{name}"
@@ -92,8 +92,8 @@ def _arrays(values: Mapping[str, object], where: str = "") -> Iterator[tuple[str
             if x.dtype.kind in "fc" and x.size:
                 yield text, x
         elif isinstance(v, (list, tuple)):
-            yield from _arrays({str(k): p for k, p in enumerate(v)}, text)
+            yield from arrays_in({str(k): p for k, p in enumerate(v)}, text)
         elif isinstance(v, dict):
-            yield from _arrays({str(k): p for k, p in v.items()}, text)
+            yield from arrays_in({str(k): p for k, p in v.items()}, text)
         elif is_users_object(v):
-            yield from _arrays(attributes_of(v), text)
+            yield from arrays_in(attributes_of(v), text)

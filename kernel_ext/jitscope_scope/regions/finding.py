@@ -7,6 +7,7 @@ import contextlib
 import linecache
 import subprocess
 import textwrap
+from collections import ChainMap
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from types import CodeType, FunctionType
@@ -226,9 +227,8 @@ class Watch:
         body = one.place.body
         plain = written_in(recursion.apart(written_out(body, visit), self.definitions), self.definitions, self.names)
         form = iterators.written_out(plain, self.definitions) or plain
-        eager = None if form is plain or home_of(body, visit.values).numpy else plain  # orders are gone through as rows
         try:
-            for other in (eager, with_rectangles(form, self.definitions), with_places(form)):
+            for other in (with_rectangles(form, self.definitions), with_places(form)):
                 if other is not None:
                     with contextlib.suppress(CannotCompile):
                         self._first_that_holds(one, other, visit, live, name)
@@ -321,8 +321,11 @@ class Watch:
         plain, runs = [c.source for c in self.cells], [c.runs for c in self.cells]
         try:
             allowed = max(t.edit.allowed for t in good if t.edit is not None)
+            noise = dict(ChainMap(*(dict(t.proof.noise) for t in good if t.proof is not None)))
             line, edited = good[0].place.body[0].lineno, self._applied(good)
-            found = self._twice_if_close(good, lambda: replay(plain, edited, runs, self.cell_seconds, line, allowed))
+            found = self._twice_if_close(
+                good, lambda: replay(plain, edited, runs, self.cell_seconds, line, allowed, noise)
+            )
         except subprocess.TimeoutExpired:
             return [t for t in good if self._price(t, pricing.UNTRIED)[0]]
         except CannotCompile as reason:

@@ -5,19 +5,15 @@ from __future__ import annotations
 import ast
 import builtins
 import contextlib
-import gc
 import io
 import math
 import pickle
-import signal
 import sys
-import threading
 import traceback
 import warnings
-import weakref
 from collections.abc import Callable, Collection, Iterator, Mapping, MutableMapping
-from dataclasses import dataclass, replace
-from types import CellType, FrameType, FunctionType, MappingProxyType
+from dataclasses import dataclass, field, replace
+from types import CellType, FunctionType, MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -25,11 +21,12 @@ import numpy as np
 from jitscope.backend.compiling_anew import compiling_anew
 
 from . import ties, words
+from .alarms import no_longer_than
 from .answers import CannotCompile
 from .clock import Pair, Stopwatch, of_one
-from .differences import Differences, joined, rounding_of, sensitivity
+from .differences import Differences, arrays_in, joined, rounding_of, sensitivity
 from .draws import states, states_kept
-from .homes import attributes_of, data_of, is_array, is_users_object
+from .homes import attributes_of, data_of, has_value, is_array, is_users_object, variables_of
 from .nearby_values import MOVED, perturbed
 from .parts import ALLOWED, ALLOWED_32, EditText
 from .sources import functions_of
@@ -52,15 +49,12 @@ TIMES_MORE = 4
 """Lists that get so many times longer on nearby values are of other work than was seen."""
 UNWRITTEN = 1e100
 """Larger elements of arrays that stay as they are will be memory that nothing was written to (`np.empty`), and no measure of anything."""
-SOON = 0.001
-"""Seconds after which an alarm comes again that came where nothing may be raised."""
-AGAIN = 0.5
-"""Seconds after which it comes again where what it raised was lost: in a weak reference's callback, or where the statements catch it. What is put back
-on the way out has that long."""
 LONGEST = 20
 """Seconds that the plain statements may take on nearby values."""
 ENOUGH = 0.03
 """Seconds after which a compiled form was run often enough to say how long it takes."""
+SINGLE = 2.0**-23
+"""One rounding of 32 bits."""
 ROUNDING = 64
 """A difference of so many units of rounding of the largest value is blamed on rounding, whatever is left of that value."""
 _UNDER_A_BRANCH = (
@@ -84,6 +78,8 @@ class Proof:
     eager_s: float
     first_s: float
     again_s: float
+    noise: Mapping[str, float] = field(default_factory=dict)
+    """How far names are apart in plain runs whose inputs differ by a rounding of 32 bits, where that was asked."""
 
 
 class CompilesTooLong(Exception):
@@ -97,12 +93,25 @@ def proof(
     """Runs both forms. Raises CannotCompile where they differ by more than rounding, in types, or in what they raise or warn of, and CompilesTooLong
     where the first run takes more than `most` seconds."""
     try:
-        return _proof(body, edit, visit, live, line, most)
+        try:
+            return _proof(body, edit, visit, live, line, most)
+        except _Differs:
+            if edit.allowed <= ALLOWED or not (noise := _noise(body, visit)):
+                raise
+            return _proof(body, edit, visit, live, line, most, noise)
     except _Differs as reason:
         raise _explained(reason, body, visit) from None
 
 
-def _proof(body: tuple[ast.stmt, ...], edit: EditText, visit: Visit, live: set[str], line: int, most: float) -> Proof:
+def _proof(
+    body: tuple[ast.stmt, ...],
+    edit: EditText,
+    visit: Visit,
+    live: set[str],
+    line: int,
+    most: float,
+    noise: Mapping[str, float] = MappingProxyType({}),
+) -> Proof:
     plain = compile(ast.fix_missing_locations(ast.Module(list(body), [])), "<region>", "exec")
     define, call = edit.codes()
     around = frozenset(visit.values.keys() & visit.around.keys() - visit.own), visit.around
@@ -122,6 +131,7 @@ def _proof(body: tuple[ast.stmt, ...], edit: EditText, visit: Visit, live: set[s
             tests=edit.tests,
             around=around,
             most=most,
+            noise=noise,
         )
     ]
     names: dict[str, object] = dict(found[0].edited)
@@ -158,6 +168,7 @@ def _proof(body: tuple[ast.stmt, ...], edit: EditText, visit: Visit, live: set[s
             edit.tests,
             around,
             like=found[0].plain,
+            noise=noise,
         )
         run, by = _first_that_runs(near, visit.values, k)
         moved = max(moved, sensitivity(found[0].plain, [run.plain], by, edit.allowed))
@@ -165,7 +176,36 @@ def _proof(body: tuple[ast.stmt, ...], edit: EditText, visit: Visit, live: set[s
     otherwise = _decided_otherwise(body, visit, found, line, edit.allowed)
     same = joined([*(f.same for f in found), *otherwise])
     same = replace(same, rounding=max(same.rounding, moved))
-    return Proof(same, min(f.plain_s for f in found[:1]), found[0].first_s, later)
+    return Proof(same, min(f.plain_s for f in found[:1]), found[0].first_s, later, noise)
+
+
+def _noise(body: tuple[ast.stmt, ...], visit: Visit) -> dict[str, float]:
+    """How far results of the plain statements are apart whose inputs differ by some roundings of 32 bits; nothing where they raise."""
+    plain = compile(ast.fix_missing_locations(ast.Module(list(body), [])), "<region>", "exec")
+    first, found = dict[str, np.ndarray](), dict[str, float]()
+    try:
+        for k in range(SETS + 1):
+            names = perturbed(visit.values, k, by=2 * SINGLE if k else 0.0)
+            inside = at_home(names, visit.enclosed, visit.shared)
+            quiet = contextlib.redirect_stdout(io.StringIO())
+            with quiet, no_longer_than(LONGEST, _endless(0), computing=True), states_kept(), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                exec(plain, names, inside)
+            for name in visit.after.keys() & names.keys():
+                for text, x in arrays_in({name: names[name]}):
+                    y = first.setdefault(text, x)
+                    gaps = np.abs(x - y) if x.shape == y.shape else np.zeros(1)
+                    moved = float(np.max(gaps, where=np.isfinite(gaps), initial=0.0))
+                    found[name] = max(found.get(name, 0.0), moved)
+    except Exception:
+        return {}
+    return found
+
+
+def floor_of(name: str, floor: float, noise: Mapping[str, float]) -> float:
+    """The largest value that a name's differences are measured by: more than `floor`, the largest that there is, where the plain statements make as
+    much of a rounding of their inputs, but never so much that differences would be allowed beyond the share of `floor` that names have of their own."""
+    return max(floor, min(noise.get(name, 0.0) / SINGLE / 8, floor * ALLOWED_32 / SINGLE / ROUNDING))
 
 
 def _decided_otherwise(
@@ -189,7 +229,7 @@ def _decided_otherwise(
                 warnings.simplefilter("ignore")
                 inside = at_home(values, visit.enclosed, visit.shared)
                 values[ties.NAME] = said
-                with contextlib.redirect_stdout(text), _no_longer_than(LONGEST, _endless(0)):
+                with contextlib.redirect_stdout(text), no_longer_than(LONGEST, _endless(0), computing=True):
                     exec(code, values, inside)
                 return values, text.getvalue()
             return {}, "it raises"
@@ -231,7 +271,7 @@ def _explained(reason: _Differs, body: tuple[ast.stmt, ...], visit: Visit) -> Ca
             warnings.simplefilter("ignore")
             for names in runs:
                 inside = at_home(names, visit.enclosed, visit.shared)
-                with _no_longer_than(LONGEST, _endless(reason.cut.line)), states_kept():
+                with no_longer_than(LONGEST, _endless(reason.cut.line), computing=True), states_kept():
                     exec(plain, names, inside)
         a, b = (np.asarray(data_of(names[reason.name])) for names in runs)
         moved = float(np.max(np.abs(a - b), where=np.isfinite(a) & np.isfinite(b), initial=0.0))
@@ -290,6 +330,7 @@ def _one(
     around: tuple[Collection[str], Mapping[str, object]] = ((), MappingProxyType({})),
     most: float = math.inf,
     like: Mapping[str, object] = MappingProxyType({}),
+    noise: Mapping[str, float] = MappingProxyType({}),
 ) -> _Run:
     a, b = snapshot(values), {**snapshot(values), **kept}
     inside = at_home(a, enclosed, shared)
@@ -300,7 +341,12 @@ def _one(
         watch = Stopwatch()
         try:
             quiet = contextlib.redirect_stdout(said := io.StringIO())
-            with _no_longer_than(LONGEST, _endless(line)), np.errstate(**told_of), quiet, _in_session(a, *around):  # type: ignore[arg-type]
+            with (
+                no_longer_than(LONGEST, _endless(line), computing=True),
+                np.errstate(**told_of),
+                quiet,
+                _in_session(a, *around),
+            ):  # type: ignore[arg-type]
                 exec(plain, a, inside)  # type: ignore[arg-type]
         except CannotCompile:
             raise
@@ -322,7 +368,7 @@ def _one(
         watch = Stopwatch()
         try:
             quiet = contextlib.redirect_stdout(also := io.StringIO())
-            with _no_longer_than(most, CompilesTooLong(), computing=True), quiet, _in_session(b, *around):
+            with no_longer_than(most, CompilesTooLong(), computing=True), quiet, _in_session(b, *around):
                 exec(define, b)  # type: ignore[arg-type]
                 if not all(eval(t, b) for t in tests):
                     raise CannotCompile(line, "object", "the compiled form is not the one that runs")
@@ -339,13 +385,15 @@ def _one(
         raise CannotCompile(line, "random", ELSEWHERE)
     if said.getvalue() != also.getvalue():
         raise CannotCompile(line, "input or output", "other digits would be printed")
-    held = {n for n, v in values.items() if is_users_object(v) or isinstance(v, (list, dict, *GENERATORS))}
+    held = {
+        n for n, v in values.items() if is_users_object(v) or isinstance(v, (list, dict, FunctionType, *GENERATORS))
+    }
     pairs = {n: (a[n], b.get(n)) for n in a if n in live | held and not n.startswith("__")}
     left_alone = {n for n, pair in inputs.items() if all(equal_bits(values[n], v) for v in pair)}
     pairs.update({f"what was `{n}`": pair for n, pair in inputs.items() if n not in left_alone})
     unwritten = {n for n in left_alone if a[n] is inputs[n][0] and _magnitude(a[n], 0) > UNWRITTEN}
     floor = largest({n: v for n, v in a.items() if n not in unwritten})
-    same = joined([compared(x, y, n, line, allowed, floor) for n, (x, y) in pairs.items()])
+    same = joined([compared(x, y, n, line, allowed, floor_of(n, floor, noise)) for n, (x, y) in pairs.items()])
     return _Run(same, plain_s, first_s, {n: x for n, (x, _) in pairs.items()}, b)
 
 
@@ -428,52 +476,10 @@ def _kept(names: Mapping[str, object]) -> dict[str, object]:
     return {n: v for n, v in names.items() if n.startswith("region_") and n.endswith(("_code", "_compiled"))}
 
 
-@contextlib.contextmanager
-def _no_longer_than(limit: float, error: Exception, computing: bool = False) -> Iterator[None]:
-    """Raises the error after so many seconds, those of the wall or what the process spends `computing`, where the system has alarms and this
-    is the main thread."""
-
-    def ended(number: int, frame: FrameType | None) -> None:
-        if left:
-            return
-        unheard = _goes_unheard(frame)
-        signal.setitimer(timer, SOON if unheard else AGAIN)
-        if not unheard:
-            raise error
-
-    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    timer, number = (signal.ITIMER_PROF, signal.SIGPROF) if computing else (signal.ITIMER_REAL, signal.SIGALRM)
-    left: list[bool] = []
-    before = signal.signal(number, ended)
-    signal.setitimer(timer, min(limit, 1e6))
-    try:
-        try:
-            yield
-        finally:
-            left.append(True)
-    finally:  # also where the alarm comes just before it is put off
-        left.append(True)
-        signal.setitimer(timer, 0)
-        signal.signal(number, before)
-
-
-def _goes_unheard(frame: FrameType | None) -> bool:
-    """Whether what is raised here is lost, in what the collector of garbage or a weak set calls, or taken for a thread that did not start, and may
-    be wrong."""
-    called = {c.__code__ for c in gc.callbacks if isinstance(c, FunctionType)} | _LOST
-    while frame is not None and frame.f_code not in called and frame.f_code.co_name != "__del__":
-        frame = frame.f_back
-    return frame is not None
-
-
-_WEAK = (weakref.WeakSet(), weakref.WeakKeyDictionary[Any, Any](), weakref.WeakValueDictionary[Any, Any]())
-_LOST = {threading.Thread.start.__code__, *(weak._remove.__code__ for weak in _WEAK)}  # type: ignore[union-attr]
-
-
 def _endless(line: int) -> CannotCompile:
-    return CannotCompile(line, "value read by Python", f"on nearby values the loop does not stop within {LONGEST} s")
+    return CannotCompile(
+        line, "value read by Python", f"on nearby values the loop does not stop within {LONGEST} s of computing"
+    )
 
 
 def _wait(names: Mapping[str, object]) -> None:
@@ -536,6 +542,9 @@ def compared(a: object, b: object, name: str, line: int, allowed: float = ALLOWE
         return joined([compared(a[k], b[k], name, line, allowed, floor) for k in a])
     if is_users_object(a) and is_users_object(b):
         return compared(attributes_of(a), attributes_of(b), name, line, allowed, floor)
+    if isinstance(a, FunctionType) and isinstance(b, FunctionType):
+        own, others = ({k: c.cell_contents for k, c in variables_of(f).items() if has_value(c)} for f in (a, b))
+        return compared(own, others, name, line, allowed, floor)
     if isinstance(a, GENERATORS) and pickle.dumps(a) != pickle.dumps(b):
         raise CannotCompile(line, "random", ELSEWHERE)
     if isinstance(a, (str, bytes)) and a != b:

@@ -9,6 +9,7 @@ import pickle
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from .answers import CannotCompile
 from .clock import work
 from .differences import Differences, joined
 from .naming import root_of
-from .proving import compared, largest
+from .proving import compared, floor_of, largest
 
 
 _MODULES = frozenset(
@@ -125,9 +126,15 @@ def harmless(sources: list[str]) -> bool:
 
 
 def replay(
-    plain: list[str], edited: list[str], runs: list[int], cell_seconds: list[float], line: int, allowed: float
+    plain: list[str],
+    edited: list[str],
+    runs: list[int],
+    cell_seconds: list[float],
+    line: int,
+    allowed: float,
+    noise: Mapping[str, float],
 ) -> Replay:
-    """Runs both. Raises CannotCompile where the edited program fails, says something else or ends with other values."""
+    """Runs both. `noise` is what rounding makes of names, where that is known. Raises CannotCompile where the edited program fails, says something else or ends with other values."""
     ran = _affordable(runs, cell_seconds)
     with tempfile.TemporaryDirectory() as folder:
         first = _run(plain, ran, Path(folder), "plain")
@@ -141,7 +148,8 @@ def replay(
     a, b = first["names"], second["names"]
     assert isinstance(a, dict) and isinstance(b, dict)
     pairs = [*((n, a[n], b.get(n)) for n in a), ("NumPy's random state", first["numpy"], second["numpy"])]
-    same = joined([compared(x, y, n, line, allowed, largest(a)) for n, x, y in pairs])
+    floor = largest(a)
+    same = joined([compared(x, y, n, line, allowed, floor_of(n, floor, noise)) for n, x, y in pairs])
     return Replay(_totals(first["times"], runs, ran), _totals(second["times"], runs, ran), same)
 
 

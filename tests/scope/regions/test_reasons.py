@@ -16,7 +16,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from jitscope_scope.regions import finding, pricing, proving
+from jitscope_scope.regions import alarms, finding, pricing, proving
 from jitscope_scope.regions.answers import Region
 from jitscope_scope.regions.cells import Cell
 from jitscope_scope.regions.clock import of_one
@@ -217,7 +217,7 @@ def test_a_thread_is_started_to_the_end_before_time_is_up(computing, monkeypatch
     monkeypatch.setattr(sys, "unraisablehook", lost.append)
     monkeypatch.setattr(threading, start, started)
     thread = threading.Thread(target=ran.append, args=(1,))
-    with pytest.raises(TimeoutError), proving._no_longer_than(1e6, TimeoutError(), computing):
+    with pytest.raises(TimeoutError), alarms.no_longer_than(1e6, TimeoutError(), computing):
         thread.start()
         while True:
             math.cos(1.0)
@@ -369,7 +369,7 @@ def test_time_is_up_where_what_is_raised_first_is_lost(place: str, monkeypatch) 
     gc.collect()  # nothing that earlier tests left behind goes while the alarm is heard
     gc.callbacks.extend([called] * by_the_collector)
     try:
-        with pytest.raises(TimeoutError), proving._no_longer_than(1e6, TimeoutError()):
+        with pytest.raises(TimeoutError), alarms.no_longer_than(1e6, TimeoutError()):
             if by_the_collector:
                 gc.collect()
             elif place == "a callback of a weak reference":
