@@ -7,8 +7,6 @@ import contextlib
 from collections.abc import Collection
 from dataclasses import replace
 
-import numpy as np
-
 from . import few_turns, identities, kinds, naming, whole_numbers
 from .answers import CannotCompile
 from .draws import without_draws
@@ -109,13 +107,11 @@ def written_in_parts(
 def written_mixed(
     body: naming.Statements, visit: Visit, live: set[str], name: str, definitions: Definitions
 ) -> EditText | None:
-    """The region of jitscope's or jax's arrays with NumPy's among them, each of its own types; None where NumPy has no part in it, or there is no
-    loop."""
+    """The region of jitscope's or jax's arrays with NumPy's and Python's numbers among them, each of its own types (`1 - 0.999**t` in 64 bits); None
+    for NumPy's arrays alone, or where there is no loop."""
     found = without_draws(body, visit, definitions)
-    used = naming.loaded(found.body) | naming.stored_into(found.body)
-    of_numpy = any(visit.values.get(n) is np or isinstance(visit.values.get(n), np.ndarray) for n in used)
     home = home_of(found.body, found.visit.values)
-    if home.numpy or not of_numpy or not isinstance(found.body[-1], (ast.For, ast.While)):
+    if home.numpy or not isinstance(found.body[-1], (ast.For, ast.While)):
         return None
     live, mixed = live | naming.bound(found.body) - naming.bound(body), Home(f"mixed with {home.arrays}")
 
