@@ -153,12 +153,12 @@ class _Writer:
         self.made.add(wish)
         return wish
 
-    def statement(self, s: ast.stmt) -> list[ast.stmt]:
-        """A statement with other loops in the place of those in it."""
+    def statement(self, s: ast.stmt, inner: bool = False) -> list[ast.stmt]:
+        """A statement with other loops in the place of those in it. What an `inner` loop draws is drawn before the outer one."""
         for block in ("body", "orelse"):
-            if isinstance(inner := getattr(s, block, None), list):
-                setattr(s, block, [t for one in inner for t in self.statement(one)])
-        if not isinstance(s, ast.For) or s.orelse:
+            if isinstance(among := getattr(s, block, None), list):
+                setattr(s, block, [t for one in among for t in self.statement(one, inner=True)])
+        if not isinstance(s, ast.For) or s.orelse or (inner and any(draws(n, self.visit) for n in ast.walk(s.iter))):
             return [s]
         made = self._inside_of_each_other(s) if isinstance(s.iter, ast.Call) else None
         made = made or self._made_before(s)
@@ -280,6 +280,28 @@ class _Writer:
         sizes = [ast.parse(f"{name}.shape[{k}]", mode="eval").body for k in range(value.ndim)]
         return self.nested(inner, [(t, _call("range", n)) for t, n in zip(targets, sizes, strict=True)], [first])
 
+    def each(self, s: ast.For, call: ast.Call) -> list[ast.stmt] | None:
+        """`for v in np.nditer(x)`, which gives arrays without axes in the order of memory."""
+        match call.args, s.target:
+            case [ast.Name(id=name)], ast.Name(id=target):
+                value, numpy = self.visit.values.get(name), numpy_in(dict(self.visit.values))
+            case _:
+                return None
+        if not isinstance(value, np.ndarray) or call.keywords or not 0 < value.ndim <= MOST or value.dtype.hasobject:
+            return None
+        if name in self.bound or target in naming.bound(s.body) or numpy not in self.visit.values:
+            return None
+        counts = [self.name(f"place_{k}_in_{name}") for k in range(value.ndim)]
+        own = self.name(f"element_of_{name}")
+        s.body = [Renamed({target: ast.Name(own, ast.Load())}).visit(b) for b in s.body]
+        self.after[:0] = [f"{target} = {numpy}.array({own})", f"{target}.flags.writeable = False"]
+        self.tests.append(f"{name}.flags.c_contiguous")
+        at = ast.Tuple([ast.Name(n, ast.Load()) for n in counts], ast.Load())
+        first = ast.Assign([ast.Name(own, ast.Store())], ast.Subscript(ast.Name(name, ast.Load()), at, ast.Load()))
+        sizes = [ast.parse(f"{name}.shape[{k}]", mode="eval").body for k in range(value.ndim)]
+        heads = [(ast.Name(n, ast.Store()), _call("range", z)) for n, z in zip(counts, sizes, strict=True)]
+        return self.nested(s, heads, [first])
+
     def combinations(self, s: ast.For, call: ast.Call, again: bool = False) -> list[ast.stmt] | None:
         """`itertools.combinations(range(n), 2)`, of a list or an array, or of `enumerate` of one; `again`, an element may stand beside itself."""
         if len(call.args) != 2 or call.keywords:
@@ -389,6 +411,7 @@ _RULES: tuple[tuple[object, _Rule], ...] = (
     (itertools.combinations_with_replacement, _Writer.with_again),
     (np.ndindex, _Writer.places),
     (np.ndenumerate, _Writer.elements),
+    (np.nditer, _Writer.each),
 )
 
 
