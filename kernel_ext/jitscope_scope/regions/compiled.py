@@ -12,7 +12,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from .descriptions import description
-from .rectangles import columns_of, rectangles
+from .rectangles import are_apart, columns_of, put_back, rectangles
 from .sources import sources
 
 
@@ -22,11 +22,13 @@ if TYPE_CHECKING:
 __all__ = [
     "Compiled",
     "GrowingList",
+    "are_apart",
     "chosen_by",
     "columns_of",
     "first_carry",
     "is_part",
     "kinds",
+    "put_back",
     "rectangles",
     "sizes",
     "sources",

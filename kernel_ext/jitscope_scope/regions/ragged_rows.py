@@ -14,7 +14,7 @@ from . import naming
 from .functions import Definitions
 from .objects_apart import with_first_turn
 from .parts import COMPILED, OURS, Renamed, free_name, numpy_in, placed_at
-from .rectangles import EMPTY, columns_of, rectangles
+from .rectangles import EMPTY, are_apart, columns_of, rectangles
 from .stand_ins import StandIns
 from .watching import Visit
 
@@ -37,8 +37,10 @@ def with_rectangles(form: StandIns, definitions: Definitions) -> StandIns | None
     numpy = numpy_in(seen)
     if form.visit.around.get(numpy, np) is not np:
         return None
-    found = {n: k for n in sorted(naming.loaded(form.body) - changing) if (k := _columns(form.visit.values.get(n)))}
-    writer = _Writer(found, form, numpy)
+    stored = _stored_by_place(form) if naming.stored_into(form.body) else frozenset()
+    read = sorted(naming.loaded(form.body) - changing | stored)
+    found = {n: k for n in read if (k := _columns(form.visit.values.get(n)))}
+    writer = _Writer(found, form, numpy, stored)
     try:
         body = tuple(
             writer.block(_without_aliases([copy.deepcopy(s) for s in form.body], found, form.visit, writer.last))
@@ -47,18 +49,23 @@ def with_rectangles(form: StandIns, definitions: Definitions) -> StandIns | None
         return None
     if not writer.used or naming.names(body) & found.keys():
         return None
-    ours, values = free_name(OURS, form.visit, COMPILED), dict[str, object]()
+    ours, values, ends = free_name(OURS, form.visit, COMPILED), dict[str, object](), dict[str, object]()
     before = [] if numpy in form.visit.values else ["import numpy"]
     for n in sorted(writer.used):
         own = [*_names(n, found[n]), f"lengths_of_{n}"]
         values |= dict(zip(own, rectangles(form.visit.values[n]), strict=True))
         before.append(f"{', '.join(own)} = {ours}.rectangles({n})")
+        if n in stored:
+            before.append(f"{own[0]} = {numpy}.array({own[0]})")
+            values[own[0]] = np.array(values[own[0]])
+            ends[own[0]] = np.array(rectangles(form.visit.after[n])[0])
+            writer.last.append(f"{ours}.put_back({own[0]}, {n})")
     visit = replace(
         form.visit,
         values={**seen, **values},
         live={**form.visit.live, **values},
-        after={**form.visit.after, **values},
-        ends={**form.visit.ends, **values},
+        after={**form.visit.after, **values, **ends},
+        ends={**form.visit.ends, **values, **ends},
     )
     made = sorted(writer.made)
     return replace(
@@ -71,8 +78,26 @@ def with_rectangles(form: StandIns, definitions: Definitions) -> StandIns | None
         tests=(
             *form.tests,
             *(f"{ours}.columns_of({n}) == {columns_of(form.visit.values[n])!r}" for n in sorted(writer.used)),
+            *(f"{ours}.are_apart({n})" for n in sorted(writer.used & stored)),
+            *(f"len({{*map(len, {n})}}) == 1" for n in sorted(writer.as_long)),
         ),
     )
+
+
+def _stored_by_place(form: StandIns) -> frozenset[str]:
+    """Lists of arrays, each with memory of its own, whose elements alone are stored into (`z[i][k] = v`)."""
+    visit = form.visit
+    arrays = [v for n, v in visit.live.items() if isinstance(v, np.ndarray) and n in naming.names(form.body)]
+    found = set[str]()
+    for name in naming.stored_into(form.body) - naming.bound(form.body):
+        value = visit.live.get(name)
+        targets = [t for s in naming.statements(form.body) for t in naming.targets_of(s) if naming.root_of(t) == name]
+        by_place = all(isinstance(t, ast.Subscript) and _row(t.value, {name: 1}) for t in targets)
+        if not by_place or not targets or type(value) is not list or not are_apart(value) or not visit.after.get(name):
+            continue
+        if not any(np.may_share_memory(row, v) for row in value for v in arrays):
+            found.add(name)
+    return frozenset(found)
 
 
 def _columns(value: object) -> int:
@@ -167,11 +192,17 @@ def _first_names(s: ast.For, found: Mapping[str, int], visit: Visit, last: list[
 
 
 class _Writer:
-    def __init__(self, found: Mapping[str, int], form: StandIns, numpy: str) -> None:
+    def __init__(self, found: Mapping[str, int], form: StandIns, numpy: str, stored: frozenset[str]) -> None:
         self.found, self.visit, self.numpy = found, form.visit, numpy
         self.taken = {*form.visit.values, *form.visit.after, *naming.names(form.body)}
         self.used, self.made, self.last = set[str](), set[str](), list[str]()
-        self.changing = naming.bound(form.body)
+        self.changing, self.stored = naming.bound(form.body), stored
+        self.as_long = set[str]()
+        """Names of rows that are as long as each other."""
+        loops = naming.all_of(ast.For, form.body)
+        counts = {s.target.id: s for s in loops if isinstance(s.target, ast.Name) and _counts_up(s.iter)}
+        self.counts = {n for n in counts if naming.stored(form.body).count(n) == 1}
+        """What loops count with from 0."""
         self.first: list[ast.stmt] = []
         """What stands before the statement that is being written."""
 
@@ -260,6 +291,11 @@ class _Writer:
         return self.before(f"own_of_{name}", ast.Compare(size, [ast.Lt()], [self.length(name, at)]))
 
 
+def _counts_up(source: ast.expr) -> bool:
+    """Whether this is `range(n)`."""
+    return isinstance(source, ast.Call) and ast.unparse(source.func) == "range" and len(source.args) == 1
+
+
 class _Expressions(ast.NodeTransformer):
     def __init__(self, writer: _Writer, again: bool) -> None:
         self.writer, self.again = writer, again
@@ -333,9 +369,17 @@ class _Expressions(ast.NodeTransformer):
                     pass
                 case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int())):
                     node.slice = placed_at(ast.BinOp(writer.length(*row), ast.Sub(), at.operand), node)
+                case ast.Name(id=count) if count in writer.counts:
+                    pass
+                case ast.Name() | ast.Constant(value=int()) if len({*rectangles(writer.visit.values[row[0]])[-1]}) == 1:
+                    writer.as_long.add(row[0])
                 case _:
                     raise _OtherUse
             writer.used.add(row[0])
+            if row[0] in writer.stored:
+                both = ast.Tuple([row[1], node.slice], ast.Load())
+                new = ast.Subscript(ast.Name(f"rows_of_{row[0]}", ast.Load()), both, node.ctx)
+                return placed_at(new, node)
             node.value = placed_at(ast.Subscript(ast.Name(f"rows_of_{row[0]}", ast.Load()), row[1], ast.Load()), node)
             return node
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]

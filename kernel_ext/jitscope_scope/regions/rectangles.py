@@ -10,6 +10,7 @@ import numpy as np
 
 EMPTY = ", some empty"
 _NUMBERS = (int, float, np.int64, np.float64)
+_ROWS = ({(1, np.dtype(np.int64))}, {(1, np.dtype(np.float64))})
 
 
 def columns_of(value: Any) -> str:
@@ -46,9 +47,21 @@ def _rows(value: Any) -> list[Any] | None:
     if type(value) is not list or not value:
         return None
     first = value[0]
-    arrays = type(first) is np.ndarray and all(getattr(row, "ndim", 0) == 1 and row.dtype == np.int64 for row in value)
+    arrays = type(first) is np.ndarray and {(getattr(r, "ndim", 0), getattr(r, "dtype", None)) for r in value} in _ROWS
     good = type(first) in (list, tuple) or arrays
     return value if good and all(type(row) is type(first) for row in value) else None
+
+
+def are_apart(value: Any) -> bool:
+    """Whether a list's rows are arrays of NumPy that may be stored into, each with memory of its own."""
+    arrays = all(type(row) is np.ndarray and row.flags.writeable and row.flags.owndata for row in value)
+    return arrays and len({*map(id, value)}) == len(value)
+
+
+def put_back(rectangle: Any, value: Any) -> None:
+    """Stores the rows of a rectangle into those of a list that it was made of."""
+    for row, new in zip(value, rectangle, strict=True):
+        row[...] = new[: len(row)]
 
 
 def rectangles(value: Any) -> tuple[list[Any], ...]:

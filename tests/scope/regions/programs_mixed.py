@@ -192,4 +192,17 @@ for k in range(40):
         if wait > 2:
             print("enough after", len(hist))
             break
+=== powers of the turn's number, and a method's count under a branch, among jitscope's arrays alone
+import jitscope.numpy as jnp
+class Told:
+    def __init__(self): self.n, self.m = 0, jnp.zeros(3)
+    def of(self, x):
+        self.n, self.m = self.n + 1, 0.5 * self.m + x
+        return self.m
+told = Told(); g = jnp.asarray(rng.uniform(1, 2, 3).astype(np.float32)); s = jnp.zeros(3); y = s
+---
+for t in range(1, 21):
+    s = s + g / (1 - 0.99999**t)
+    if s[0] > 2e5:
+        y = told.of(s / t)
 """)

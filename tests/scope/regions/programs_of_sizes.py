@@ -212,4 +212,20 @@ for i in range(1, 9):
             tour[i:j + 1] = tour[i:j + 1][::-1].copy()
         x[i:j] = x[i:j][::-1] * 0.9
         s += x[i:j + 5][::-1].max() + (x[:j][::-1] * x[:j]).sum()
+=== elements in the order of memory
+x = rng.random((6, 5)); counts = [0] * 4; total = 0.0
+---
+for v in np.nditer(x):
+    counts[min(3, int(v * 4))] += 1
+    total += v if v > 0.3 else 0.5
+=== arrays in lists, read and stored into at places that loops count
+words = [rng.integers(0, 7, size=n) for n in (4, 6, 3)]; z = [rng.random(4) for _ in range(3)]; rows = [rng.random(3) for _ in range(3)]; s = np.zeros(7)
+---
+for turn in range(5):
+    for d in range(3):
+        for n in range(len(words[d])):
+            w, k = words[d][n], (n + turn) % 4
+            z[d][k] += 0.1 * rows[d][k % 3]
+            z[d][-1] = 0.5 * z[d][0]
+            s[w] += z[d][k]
 """)

@@ -522,4 +522,26 @@ step, level = make(0.3); x = rng.normal(size=40); out = np.zeros(40)
 for i in range(40):
     out[i] = step(x[i]) + level()
 last = level()
+=== variables of the maker that a function binds, before a branch and under one
+def make():
+    calls, last = 0, 0.0
+    def f(x, a):
+        nonlocal calls, last
+        calls, last = calls + 1, x * np.exp(x) - a
+        return last
+    return f, lambda: (calls, last)
+f, told = make(); a = rng.uniform(1, 50, 12); roots = np.zeros(12); w = 0.0
+---
+for i in range(12):
+    lo, hi = 0.0, 5.0
+    while hi - lo > 1e-3:
+        mid = 0.5 * (lo + hi)
+        if f(mid, a[i]) > 0:
+            hi = mid
+        else:
+            lo = mid
+    roots[i] = lo
+    if a[i] > 20.0:
+        w = f(lo, 0.5)
+seen = told()
 """)
