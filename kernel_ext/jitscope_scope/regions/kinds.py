@@ -67,8 +67,10 @@ class Kinds:
             case ast.BinOp(left=a, right=b):
                 sides = {self.of(a), self.of(b)}
                 return True if True in sides else False if sides == {False} else None
-            case ast.Subscript(value=ast.Name(id=n)) if n not in self.changing:
-                found = self.visit.values.get(n)
+            case ast.Subscript(value=ast.Name(id=n)):
+                found = self.visit.values.get(
+                    n, self.visit.after.get(n)
+                )  # one that the region binds stays an array of as many axes
                 parts = parts_of(node.slice)
                 one = isinstance(found, np.ndarray) and found.ndim == len(parts)
                 return True if one and not any(isinstance(p, ast.Slice) for p in parts) else None

@@ -228,4 +228,13 @@ for turn in range(5):
             z[d][k] += 0.1 * rows[d][k % 3]
             z[d][-1] = 0.5 * z[d][0]
             s[w] += z[d][k]
+=== the least of rows that the loop makes, Python's infinity where none is less
+limit = rng.random(); A = rng.random((3, 5)) + 1
+---
+for r in range(3):
+    d = A[r] * (0.1 if limit > 0.63 else 10.0)
+    best = np.inf
+    for v in range(5):
+        if d[v] < 5.0 and d[v] < best:
+            best = d[v]
 """)

@@ -413,7 +413,7 @@ s = sort(v)
         ),
         (
             "A = rng.random((3, 4)); s = 0.0",
-            "for k in range(3):\n    for v in np.nditer(A):\n        s = 0.5 * s + k * v\n",
+            "for k in range(3):\n    for v in np.nditer(A.T):\n        s = 0.5 * s + k * v\n",
             2,
             "`np.nditer` is gone through by Python",
         ),
