@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import jitscope
 from jitscope.core import call_sites
 from jitscope.core.jaxpr import walk
 from jitscope.xla import hlo_module
@@ -95,6 +96,18 @@ def check_links(row):
                 if place and ours and ";" not in told[i.name] and place[0] == ours["file"] in FILES:
                     assert place[1] <= ours["line"] <= place[2], (i.name, path, place, ours)
     assert linked or not row.equations or row.equations < 3
+
+
+def test_what_a_derivative_of_its_own_holds_in_an_inner_jit_is_linked(watcher):
+    @jax.custom_vjp
+    def root(x):
+        return jax.lax.while_loop(lambda c: c[1] < 5, lambda c: (jnp.cos(c[0]) * 0.5, c[1] + 1), (x, 0))[0]
+
+    root.defvjp(lambda x: (root(x), x), lambda x, g: (root(g) * x,))
+    inner = jax.jit(lambda x: root(x) * 2)
+    seen = jitscope.inspect(jax.grad(lambda x: inner(x).sum()))(jnp.ones(8))
+    unknown = [kernel["name"] for kernel in seen.kernels if not kernel["paths"]]
+    assert not unknown and any("body_jaxpr" in path for kernel in seen.kernels for path in kernel["paths"])
 
 
 def check_unknown(row, fusion):

@@ -42,7 +42,11 @@ def _alone(stack: type[Any]) -> type[Any]:
             (own,) = self.stack
             if not outer.stack:
                 return stack((own._replace(name=f"{own.name}/{ELEMENT}"),))
-            return stack((*outer.stack[:-1], own, outer.stack[-1]))
+            last = outer.stack[-1]
+            if last.name.endswith(f"/{ELEMENT}"):  # a mark that stood alone, of the equation around this one
+                around = last._replace(name=last.name.removesuffix(f"/{ELEMENT}"))
+                return stack((*outer.stack[:-1], around, own._replace(name=f"{own.name}/{ELEMENT}")))
+            return stack((*outer.stack[:-1], own, last))
 
     return Alone
 
