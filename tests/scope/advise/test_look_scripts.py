@@ -462,6 +462,34 @@ def test_a_function_that_reads_the_loop_s_number_is_not_moved_before_it() -> Non
     assert one.fix.text.endswith(
         "reads `x` and `y` there, which can be its arguments (static ones, where they are no arrays)."
     )
+    of_a_name = (
+        "def move(f, tau): return f * tau\nfor tau in (1, 2):\n    g = jax.jit(lambda f: move(f, tau))\n    g(1.0)\n"
+    )
+    [one] = look(HEADER + of_a_name, "<program>")  # what it calls has a parameter of that name
+    assert one.fix.text.endswith("reads `tau` there, which can be its argument (a static one, if it is no array).")
+
+
+FLAG = "def f(x, train):\n    return x if train else -x\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "fix"),
+    [
+        (f"@jax.jit\n{FLAG}f(1.0, True)\n", "jax.jit(f, static_argnames='train')"),
+        (
+            f"import functools\n@functools.partial(jax.jit, static_argnames='x')\n{FLAG}f(1.0, True)\n",
+            "add 'train' to the static arguments of f",
+        ),
+        (
+            "import flax.linen as nn\nclass Net(nn.Module):\n    @nn.compact\n    def __call__(self, x, train):\n        return x if train else -x\n"
+            "net = Net()\njax.jit(net.apply)({}, 1.0, train=True)\n",
+            "jax.jit(net.apply, static_argnames='train')",
+        ),
+    ],
+)
+def test_a_flag_is_made_static_where_the_function_is_compiled(text: str, fix: str) -> None:
+    [one] = look(HEADER + text, "<program>")
+    assert one.id == "flag-arg-traced" and fix in one.fix.text
 
 
 WIDE = "import jax.numpy as jnp\nx = jnp.zeros(3, dtype=jnp.float64)\ndef f():\n    return jnp.ones(2, jnp.int64)\n"

@@ -9,6 +9,7 @@ from dataclasses import replace
 from ...source_code.parameters import argument_for, parameters, positional
 from ...source_code.tree import Function, parts_of
 from ..code.forms import VALUE_TYPES, choices, is_logical
+from ..code.functions import TracedFunction
 from ..code.values import METHODS, Kind, gives_array
 from ..code.walk import Event, Walk
 from ..diagnostic import Diagnostic, Fix
@@ -107,8 +108,19 @@ def _flag(event: Event, walk: Walk) -> Diagnostic | None:
         return None
     called = getattr(function, "name", "f")
     message = f"`{name.id}` is a flag, but as an argument of the traced {called} it has no value here."
-    fix = Fix(f"Make it static: jax.jit({called}, static_argnames={name.id!r}).")
-    return diagnostic(walk.code, "flag-arg-traced", node, message, fix)
+    return diagnostic(walk.code, "flag-arg-traced", node, message, Fix(_static(name.id, region.traced, walk)))
+
+
+def _static(name: str, traced: TracedFunction, walk: Walk) -> str:
+    """How an argument becomes static where the function is said to be traced, which may name it by another one: `jax.jit(model.apply)`."""
+    function, site = traced.function, traced.site
+    called = getattr(function, "name", "f")
+    if isinstance(site, ast.Call):
+        if any((one.arg or "").startswith("static_arg") for one in site.keywords):
+            return f"Make it static, too: add {name!r} to the static arguments of {called}."
+        if site.args and site not in getattr(function, "decorator_list", ()):
+            called = short(walk.code, site.args[0])
+    return f"Make it static: jax.jit({called}, static_argnames={name!r})."
 
 
 def _given_flag(function: Function, name: str, walk: Walk) -> bool:

@@ -50,9 +50,14 @@ def _is_of_iteration(function: ast.expr, loop: ast.AST, walk: Walk) -> bool:
     parts = _parts(function, walk)
     if isinstance(function, ast.Name) and len(parts) > 1 and loop not in walk.code.around(parts[1]):
         return True
-    own = {name for part in parts for name in bound(part)} | {getattr(part, "name", "") for part in parts}
+    own = {getattr(part, "name", "") for part in parts}
     changing = (stored(loop) | {n.name for n in below(loop) if isinstance(n, ast.FunctionDef)}) - own - _numbers(loop)
-    return any(isinstance(one, ast.Name) and one.id in changing for part in parts for one in below(part))
+    return any(changing & _read_outside(part) for part in parts)
+
+
+def _read_outside(part: ast.AST) -> set[str]:
+    """The names that a function, or an expression that makes one, reads and does not bind."""
+    return read(part) - bound(part)
 
 
 def _numbers(loop: ast.AST) -> set[str]:
@@ -87,9 +92,7 @@ def _fresh(walk: Walk, node: ast.Call, each: str, around: ast.AST) -> Diagnostic
     fix = f"Make it once, before: g = {short_call(walk.code, node, 60)}."
     parts = _parts(node.args[0], walk)
     given = stored(around) | {one.arg for one in below(around) if isinstance(one, ast.arg)}
-    needed = sorted(
-        {name for part in parts for name in read(part)} & given - {name for part in parts for name in bound(part)}
-    )
+    needed = sorted({name for part in parts for name in _read_outside(part)} & given)
     if needed:
         names = " and ".join(f"`{name}`" for name in needed)
         where = "before the loop" if isinstance(around, _LOOPS) else f"outside of {getattr(around, 'name', 'it')}"
