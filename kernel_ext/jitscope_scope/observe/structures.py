@@ -154,12 +154,12 @@ def _outermost(path: str, node: Node) -> Iterator[tuple[str, Node]]:
 
 
 def apart(old: Signature, new: Signature, root: str) -> tuple[str, str] | None:
-    """The first node of an argument at which two calls differ in static data alone, as it prints in each; None where there is none."""
+    """The first node of an argument whose calls differ in static data alone, as it prints in each; None where they differ in more."""
     sides = [_argument(signature, root) for signature in (old, new)]
     if any(side is None for side in sides):
         return None
     pairs = [pair for pair in zip(*(list(_nodes(side)) for side in sides if side)) if pair[0] != pair[1]]
-    if not pairs:
+    if not pairs or any((a.kind, a.keys, len(a.children)) != (b.kind, b.keys, len(b.children)) for a, b in pairs):
         return None
     old_node, new_node = pairs[-1]
     if old_node._replace(data="") != new_node._replace(data=""):
@@ -215,6 +215,24 @@ def changed_data(signatures: Sequence[Signature]) -> list[str]:
     alike = len({signature.tree for signature in signatures}) == 1  # objects that print alike
     columns = [column for column in zip(*known) if column[0].data]
     return list(dict.fromkeys(column[0].kind for column in columns if alike or len({one.data for one in column}) > 1))
+
+
+def data_beside(one: Signature, other: Signature) -> list[str]:
+    """The classes whose static data differ where two structures, which are not alike, have the same node."""
+    first, second = call_of(one), call_of(other)
+    if first is None or second is None:
+        return []
+    named = [(node, second.named[name]) for name, node in first.named.items() if name in second.named]
+    pairs = [*zip(first.positional, second.positional), *named]
+    found: dict[str, None] = {}
+    while pairs:
+        a, b = pairs.pop(0)
+        if a.keys != b.keys or (a.kind != b.kind and not {a.kind, b.kind} <= _PLAIN):
+            continue
+        if a.data != b.data:
+            found[a.kind] = None
+        pairs += zip(a.children, b.children)
+    return list(found)
 
 
 def _nodes(node: Node) -> Iterator[Node]:

@@ -256,3 +256,45 @@ def test_two_sizes_in_turns_are_told_as_two():
     one, other = jnp.ones((4, 3)), jnp.ones((5, 3))
     (card,) = cards_of(lambda: [gram(*each) for _ in range(2) for each in ((one, other), (one, one), (other, other))])
     assert card["because"] == "axis 0 of y is 5, then 4 (1 more axis as well)"
+
+
+@functools.partial(jx.tree_util.register_dataclass, data_fields=["opt"], meta_fields=["rate"])
+class State:
+    def __init__(self, opt, rate):
+        self.opt, self.rate = opt, rate
+
+
+def test_static_data_has_a_card_beside_that_of_another_structure():
+    @jx.jit
+    def f(s):
+        return s.opt[0] * s.rate
+
+    calls = [State((X,) * n, rate) for n, rate in ((1, 0.1), (2, 0.2), (2, 0.3), (2, 0.4))]
+    cards = cards_of(lambda: [f(s) for s in calls])
+    data, structure = sorted(cards, key=lambda card: -card["compilations"] - card["retraces"])
+    assert (data["compilations"], structure["compilations"]) == (2, 1)
+    assert str(data["fix"]).startswith("{'text': 'The static data of State changed, ")
+    assert structure["because"] == "s gained s.opt[1]"
+    beside = "The static data of State changed as well, and each value of it has a program of its own."
+    assert beside in str(structure["fix"]) and "would become" not in str(structure["fix"])
+
+
+def test_a_container_that_changed_is_told_beside_static_data():
+    @jx.jit
+    def f(steps):
+        return sum(s.opt[0] * s.rate for s in steps)
+
+    (card,) = cards_of(lambda: (f([State((X,), 0.1)]), f((State((X,), 0.2),))))
+    assert card["because"].startswith("steps changed structure: list of State[")
+    assert "The static data of State changed as well" in str(card["fix"])
+
+
+def test_each_argument_is_converted_to_a_dtype_of_its_own():
+    @jx.jit
+    def f(x, n, key):
+        return jx.random.normal(key, x.shape) * x + n
+
+    key, bits = jx.random.key(0), jx.random.PRNGKey(0)
+    (card,) = cards_of(lambda: (f(X, 1, key), f(X.astype("float16"), jnp.int8(1), bits)))
+    said = str(card["fix"])
+    assert "Convert x to f32 and n to i32 once, before the calls." in said and "Make key in one way: " in said

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from ...observe.recompiling.groups import Group
-from ...observe.recompiling.replay import common_dtype
+from ...observe.recompiling.replay import common_dtypes
 from ...source_code.edits import Edit, Span
 from ...source_code.parameters import argument_for
 from ...source_code.text import Code
@@ -19,26 +19,24 @@ _KINDS = {"f": "float", "i": "int", "u": "uint", "c": "complex", "bf": "bfloat",
 
 def converted(group: Group) -> ProposedEdit | None:
     """Every call converts the argument to one dtype: `f(x)` becomes `f(jnp.asarray(x, jnp.float32))`."""
-    paths = set(group.paths)
-    dtype = common_dtype(group)
+    common = common_dtypes(group)
     wrong = [
         row
         for row in group.history
         for leaf in (row.signature.leaves if row.signature else ())
-        if leaf.path in paths and (leaf.dtype != dtype or leaf.weak_type)
+        if leaf.path in common and (leaf.dtype != common[leaf.path] or leaf.weak_type)
     ]
     sites = sites_of(wrong)
     if sites is None:
         return None
     numpy = alias(sites[0].code, "jax.numpy")
-    kind = dtype.rstrip("0123456789")
-    if not numpy or kind not in _KINDS:
+    names = {path: _name(numpy, dtype) for path, dtype in common.items()}
+    if not numpy or not all(names.values()):
         return None
-    name = f"{numpy}.{_KINDS[kind]}{dtype[len(kind) :]}"
     parameters = parameters_of(group.rows[-1])
     edits: list[Edit] = []
     for site in sites:
-        for path in group.paths:
+        for path, name in names.items():
             argument = argument_for(site.call, path, parameters)
             if argument is None:
                 return None
@@ -46,11 +44,21 @@ def converted(group: Group) -> ProposedEdit | None:
             edits.append(Edit(site.code.span(argument), text))
     code = sites[0].code
     for site in silent_sites(group, code):  # which may have had the program of a call that is converted
-        given = (argument_for(site.call, path, parameters) for path in group.paths)
+        given = ((argument_for(site.call, path, parameters), name) for path, name in names.items())
         edits += [
-            Edit(code.span(one), f"{numpy}.asarray({text_of(code, one)}, {name})") for one in given if one is not None
+            Edit(code.span(one), f"{numpy}.asarray({text_of(code, one)}, {name})")
+            for one, name in given
+            if one is not None
         ]
-    return ProposedEdit(f"Convert {', '.join(group.paths)} to {name} in the call.", code, edits, of_calls(code, edits))
+    paths = {name: ", ".join(path for path, own in names.items() if own == name) for name in names.values()}
+    said = " and ".join(f"{given} to {name}" for name, given in paths.items())
+    return ProposedEdit(f"Convert {said} in the call.", code, edits, of_calls(code, edits))
+
+
+def _name(numpy: str, dtype: str) -> str:
+    """`jnp.float32`, or "" of what has no such name."""
+    kind = dtype.rstrip("0123456789")
+    return f"{numpy}.{_KINDS[kind]}{dtype[len(kind) :]}" if kind in _KINDS else ""
 
 
 def text_of(code: Code, node: ast.expr) -> str:

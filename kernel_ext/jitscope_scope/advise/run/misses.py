@@ -13,7 +13,7 @@ from jitscope.core.words import duration
 from ...annotations import Cause
 from ...observe.differences import together
 from ...observe.ledger import Row
-from ...observe.recompiling.groups import Group, is_repeat, is_wanted
+from ...observe.recompiling.groups import Group, is_apart, is_repeat, is_wanted
 from ...observe.recompiling.padded_shapes import without_settled
 from ...observe.recompiling.remedies import remedy
 from ...observe.stacks import is_installed
@@ -45,13 +45,13 @@ _BITS = {
 
 def recompilations_paid(rows: Iterable[Row]) -> list[Diagnostic]:
     """The recompilations, and retraces, among rows of the ledger that the user's own calls paid for."""
-    groups: dict[tuple[str, str, int], list[Row]] = defaultdict(list)
+    groups: dict[tuple[str, str, int, bool], list[Row]] = defaultdict(list)
     for row in without_settled(row for row in rows if _bit(row)):
         bit = _bit(row)
         if row.call_site is not None:
             where = _place(bit, row)
-            groups[bit, where.file, where.line].append(row)
-    return [_told(bit, group) for (bit, _, _), group in groups.items()]
+            groups[bit, where.file, where.line, is_apart(row)].append(row)
+    return [_told(bit, group) for (bit, *_), group in groups.items()]
 
 
 def _bit(row: Row) -> str:

@@ -141,6 +141,14 @@ def another_model(row: Row) -> list[str]:
     return told or [f"what the layers of {root} take and give" for root in roots if _is_of_widths(row, root)]
 
 
+def is_apart(row: Row) -> bool:
+    """Whether a row has another remedy than others of its cause: it is another model, or of structures the static data alone changed."""
+    if row.cause == "shape":
+        return bool(another_model(row))
+    own = [one.detail for one in row.differences if one.part == row.cause == "tree structure"]
+    return bool(own) and all(detail.startswith(STATIC_DATA) for detail in own)
+
+
 def _is_of_widths(row: Row, root: str) -> bool:
     """Whether the arrays that changed lie in the parts of an object of another library's modules, `model.linear1.w`, and some changed their
     first axis alone, others a later one: what one layer gives is what the next one takes."""
@@ -173,14 +181,12 @@ def _of_the_library(row: Row) -> bool:
 
 
 def groups(rows: Iterable[Row]) -> list[Group]:
-    """The groups among rows of the ledger, those that lost most time first; of other models there is one beside that of other data."""
+    """The groups among rows of the ledger, those that lost most time first; of other models there is one beside that of other data, and of
+    other static data one beside that of other structures."""
     found: dict[tuple[Any, str, bool], Group] = {}
     for row in rows:
         if is_repeat(row):
-            group = found.setdefault(
-                (row.identity, row.cause, row.cause == "shape" and bool(another_model(row))),
-                Group(cast("Cause", row.cause)),
-            )
+            group = found.setdefault((row.identity, row.cause, is_apart(row)), Group(cast("Cause", row.cause)))
             group.rows.append(row)
     for group in found.values():
         own = {row.id for row in group.rows}

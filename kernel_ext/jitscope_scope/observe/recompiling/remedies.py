@@ -17,10 +17,10 @@ from ...source_code.names import Names, imported_in
 from ...source_code.tree import parsed
 from ..differences import UNKNOWN, is_key, strong_number
 from ..stacks import is_installed
-from ..structures import changed_data
+from ..structures import changed_data, data_beside
 from .groups import WATCHING, Group, another_model
 from .padded_shapes import are_padded
-from .replay import Replay, captures_of, change_for, common_dtype, hides_content, replay
+from .replay import Replay, captures_of, change_for, hides_content, paths_by_dtype, replay
 from .sizes import Sizes, sizes_of
 
 
@@ -38,7 +38,7 @@ def remedy(group: Group) -> Remedy | None:
     if named := other_models(group):
         return Remedy(f"{listed(named)} changed, too: it is another model, and each has a program of its own.", None)
     change = change_for(group)
-    counted = replay(group, change) if change and not _shapes_the_program(group) else None
+    counted = replay(group, change) if change and not _shapes_the_program(group) and not _data_beside(group) else None
     text = _names_of(group).own(_WORDS[group.cause](group))
     spares = counted is not None and counted.after < counted.before
     if counted is not None and not spares and (others := _others(group)):
@@ -183,23 +183,30 @@ def _target(one: Sizes) -> str:
 
 
 def _dtype(group: Group) -> str:
-    if is_key(common_dtype(group)):
-        return (
-            f"Make {_names(group)} in one way: random.key gives typed keys, random.PRNGKey arrays with the bits of one."
-        )
-    return f"Convert {_names(group)} to {common_dtype(group)} once, before the calls."
+    found = paths_by_dtype(group)
+    keys = [path for dtype, paths in found.items() if is_key(dtype) for path in paths]
+    said = []
+    if others := [f"{listed(paths)} to {dtype}" for dtype, paths in found.items() if not is_key(dtype)]:
+        said.append(f"Convert {' and '.join(others)} once, before the calls.")
+    if keys:
+        made = "random.key gives typed keys, random.PRNGKey arrays with the bits of one"
+        said.append(f"Make {listed(keys)} in one way: {made}.")
+    return " ".join(said)
 
 
 def _weak_type(group: Group) -> str:
     """The cause says what a weak type is."""
-    number = strong_number(common_dtype(group))
+    return " ".join(_strong(group, dtype, paths) for dtype, paths in paths_by_dtype(group).items())
+
+
+def _strong(group: Group, dtype: str, paths: Sequence[str]) -> str:
+    number = strong_number(dtype)
     keys = [row.signature for row in group.history if row.signature is not None]
-    if any(leaf.shape for key in keys for leaf in key.leaves if leaf.path in group.paths):
-        dtype = number.partition("(")[0]
-        return f"Give {_names(group)} a dtype, .astype({dtype})."
-    dtype = "its dtype" if len(group.paths) == 1 else "their dtypes"
+    if any(leaf.shape for key in keys for leaf in key.leaves if leaf.path in paths):
+        return f"Give {listed(paths)} a dtype, .astype({number.partition('(')[0]})."
+    own = "its dtype" if len(paths) == 1 else "their dtypes"
     one = number.rpartition(" ")[2]
-    return f"Give {_names(group)} {dtype} in every call ({number} and for jnp.array({one}))."
+    return f"Give {listed(paths)} {own} in every call ({number} and for jnp.array({one}))."
 
 
 def _static_value(group: Group) -> str:
@@ -301,7 +308,18 @@ def _tree(group: Group) -> str:
             f"{said} Make what is only computed with data: one of data_fields, a child of tree_flatten, a field that is not static; "
             "where it is an object, make that once."
         )
-    return f"Give {_names(group)} one structure: the same keys and containers in every call, zeros for what is missing."
+    said = f"Give {_names(group)} one structure: the same keys and containers in every call, zeros for what is missing."
+    if kinds := _data_beside(group):
+        said += f" The static data of {listed(kinds)} changed as well, and each value of it has a program of its own."
+    return said
+
+
+def _data_beside(group: Group) -> list[str]:
+    """The classes whose static data changed beside the structure, where that is the cause."""
+    if group.cause != "tree structure" or _data(group):
+        return []
+    pairs = [(row.against.signature, row.signature) for row in group.rows if row.against is not None]
+    return list(dict.fromkeys(kind for a, b in pairs if a and b for kind in data_beside(a, b)))
 
 
 def _data(group: Group) -> list[str]:

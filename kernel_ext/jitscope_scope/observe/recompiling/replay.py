@@ -75,13 +75,22 @@ def _shapes(group: Group) -> Change | None:
     return _with_leaves(group, to_buckets)
 
 
-def common_dtype(group: Group) -> str:
-    """The dtype that arrays of a group's argument are best converted to: floats before integers, wide before narrow."""
-    paths = set(group.paths)
-    found = {
-        leaf.dtype for row in group.history if row.signature for leaf in row.signature.leaves if leaf.path in paths
-    }
-    return max(found, key=_width)
+def common_dtypes(group: Group) -> dict[str, str]:
+    """By path the dtype that a group's arrays are best converted to: floats before integers, wide before narrow."""
+    found: dict[str, set[str]] = {path: set() for path in group.paths}
+    for row in group.history:
+        for leaf in row.signature.leaves if row.signature else ():
+            if leaf.path in found:
+                found[leaf.path].add(leaf.dtype)
+    return {path: max(dtypes, key=_width) for path, dtypes in found.items() if dtypes}
+
+
+def paths_by_dtype(group: Group) -> dict[str, list[str]]:
+    """By dtype the paths that are best converted to it."""
+    found: dict[str, list[str]] = {}
+    for path, dtype in common_dtypes(group).items():
+        found.setdefault(dtype, []).append(path)
+    return found
 
 
 def _width(dtype: str) -> tuple[int, int]:
@@ -91,9 +100,13 @@ def _width(dtype: str) -> tuple[int, int]:
 
 
 def _dtypes(group: Group) -> Change:
-    dtype = common_dtype(group)
-    given = bits_as_key if is_key(dtype) else lambda leaf: leaf
-    return _with_leaves(group, lambda leaf: given(leaf)._replace(dtype=dtype, weak_type=False))
+    common = common_dtypes(group)
+
+    def converted(leaf: Leaf) -> Leaf:
+        dtype = common[leaf.path]
+        return (bits_as_key(leaf) if is_key(dtype) else leaf)._replace(dtype=dtype, weak_type=False)
+
+    return _with_leaves(group, converted)
 
 
 def _weak_types(group: Group) -> Change:
