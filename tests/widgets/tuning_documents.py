@@ -48,7 +48,7 @@ def tuning(taken: bool = True, library: str = "") -> Document:
             share=0.012,
         ),
         form("4 iterations of each scan at a time", "failed", None, "XLA refuses it: <b>no</b>"),
-        form("one thread for each kernel", "not tried", None, "the time was over"),
+        form("one thread for each kernel", "not tried", None, "too little of the time for compiling was left"),
     ]
     return {
         "kind": "tuning",
@@ -59,7 +59,7 @@ def tuning(taken: bool = True, library: str = "") -> Document:
         "plain": quantity(0.0797, "s"),
         "tried": [*first, *(others if taken else others[1:])],
         "bound": "A number passes if it is off by at most half of the digits of its dtype.",
-        "stopped": "the time was over before 1 other form could be compiled",
+        "stopped": "too little was left of the time for compiling, 11 s, to compile 1 other form",
         "on": "the arguments of the call",
         "kept": "" if not library else "jax keeps no such thing",
         "written": "jax.jit(nbody, compiler_options={'xla_cpu_prefer_vector_width': 512})" if library and taken else "",

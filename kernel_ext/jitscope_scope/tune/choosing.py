@@ -124,10 +124,11 @@ class _Race:
 
     def run(self) -> Tuning:
         candidates = self._candidates()
-        self.outcomes = {one.words: Outcome(one.words, one.choice, why="the time was over") for one in candidates}
         with Workshop(self.subject, self.tolerance, lambda _: self.told(self._doing)) as shop:
             self._doing = f"compiling {self.subject.name} as it is"
             self._plain(shop)
+            why = "a run takes too long" if self.stopped else "too little of the time for compiling was left"
+            self.outcomes = {one.words: Outcome(one.words, one.choice, why=why) for one in candidates}
             self._compile(shop, candidates)
             self._halve(shop)
             taken, kept = self._run_off(shop)
@@ -184,8 +185,9 @@ class _Race:
         for number, one in enumerate(candidates):
             first = 2 * 3 * self.plain_s
             if self.until(_COMPILING) < min(self.usual + first, 0.2 * self.limit):
-                left = len(candidates) - number
-                self.stopped = f"the time was over before {counted(left, 'other form')} could be compiled; more seconds have room for more"
+                left = counted(len(candidates) - number, "other form")
+                part = duration(_COMPILING * self.limit)
+                self.stopped = f"too little was left of the time for compiling, {part}, to compile {left}; more seconds have room for more"
                 return
             self._doing = f"{number + 1} of {len(candidates)} forms of {self.subject.name}: {one.words}"
             self.told(self._doing)

@@ -113,7 +113,7 @@ def test_the_time_is_limited() -> None:
     assert found.taken is None
     assert found.document["compilations"] == 1
     assert all(one.outcome == "not tried" for one in found.tried)
-    assert "the time was over" in found.document["stopped"] or "a run takes" in found.document["stopped"]
+    assert "the time for compiling" in found.document["stopped"] or "a run takes" in found.document["stopped"]
     assert "Nothing was tried" in repr(found)
 
 
