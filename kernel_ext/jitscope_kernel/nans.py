@@ -42,6 +42,8 @@ class NanHunt(DocumentView["NanHuntDocument"]):
             asked = jaxwatch.ask(observe.ledger(), function, args, kwargs)
             plain = not jaxwatch.may_change_objects(function)
             again = functools.partial(jaxwatch.run_again, function, args, kwargs) if plain else None
+            if asked.row.entry.executable.calls_python and not callbacks:
+                raise _runs_python_again(name or asked.row.function)
             self.report: Any = by_parts.hunt(asked.row, asked.given, callbacks, again, name)
             super().__init__(nans.hunt_document(self.report, observe.ledger().cell_of))
             return
@@ -56,12 +58,7 @@ class NanHunt(DocumentView["NanHuntDocument"]):
         try:
             self.report = nans.hunt(trace(), leaves, name, callbacks, retrace=trace)
         except HasCallbacks:
-            raise ValueError(
-                with_advice(
-                    f"{name} calls Python functions or has effects, and the hunt would run them again, several times",
-                    "find_nan(f, callbacks=True), or %nans --callbacks f(x)",
-                )
-            ) from None
+            raise _runs_python_again(name) from None
         super().__init__(nans.hunt_document(self.report, observe.ledger().cell_of))
 
     @property
@@ -143,6 +140,15 @@ def hunt_of_rows(rows: list[observe.Row]) -> NanHuntDocument | None:
         if report.found:
             return nans.hunt_document(report, observe.ledger().cell_of)
     return None
+
+
+def _runs_python_again(name: str) -> ValueError:
+    return ValueError(
+        with_advice(
+            f"{name} calls Python functions or has effects, and the hunt would run them again, several times",
+            "find_nan(f, callbacks=True), or %nans --callbacks f(x)",
+        )
+    )
 
 
 def find_nan(function: Callable[..., Any], *, callbacks: bool = False) -> Callable[..., NanHunt]:

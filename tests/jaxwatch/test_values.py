@@ -250,6 +250,17 @@ def test_arguments_that_have_one_and_results_without_one(watcher):
     assert "gives no NaN" in find_nan(f)(x).document["sentence"]
 
 
+@pytest.mark.parametrize(("at", "hidden"), [(6.0, False), (-1.0, True)])
+def test_a_where_is_accused_of_what_it_does_not_take(watcher, at, hidden):
+    def energy(v):
+        r2 = (v**2).sum(-1)
+        return jnp.where(r2 < at, 1 / r2**3, 0.0).sum()
+
+    found = find_nan(jax.grad(energy))(jnp.array([[0.0, 0], [1, 2]])).document
+    assert (found["where"] is not None) is hidden
+    assert found["sharp_bit"] == ("where-grad-nan" if hidden else "grad-singular-point")
+
+
 def test_what_is_not_run_again_says_why(watcher):
     def told(v):
         jax.debug.print("{}", v)
@@ -257,6 +268,8 @@ def test_what_is_not_run_again_says_why(watcher):
 
     with pytest.raises(Unavailable, match="calls Python functions"):
         jitscope.inspect(told)(x).values  # noqa: B018
+    with pytest.raises(ValueError, match="%nans --callbacks"):
+        find_nan(jax.jit(told))(x)
     v = jnp.ones(7)
     gone = jitscope.inspect(jax.jit(lambda v: v + 1))(v)
     v.delete()

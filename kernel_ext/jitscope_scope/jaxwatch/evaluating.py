@@ -89,9 +89,7 @@ def evaluable(row: Row, translation: Translation, constants: Any, given: Any, ca
     in other processes."""
     entry = row.entry
     if entry.executable.calls_python and not callbacks:
-        raise Unavailable(
-            f"{row.function} calls Python functions, which may have effects: it is not run again unless asked for (callbacks)"
-        )
+        raise Unavailable(f"{row.function} calls Python functions, which may have effects: it is not run again")
     if has_references(translation.jaxpr):
         raise Unavailable(f"{row.function} has references, which a second run would change: it is not run again")
     given = given or row.given

@@ -112,6 +112,15 @@ def _name(f: Any) -> tuple[str, str]:
     return type(f).__name__, getattr(f, "__name__", "")
 
 
+def test_a_where_that_takes_the_value_is_not_accused():
+    def energy(x):
+        r2 = (x**2).sum(-1)
+        return jnp.where(r2 < 6, 1 / r2**3, 0.0).sum()
+
+    document = find_nan(jx.grad(energy))(np.array([[0, 0], [1, 2]], np.float32)).document
+    assert document["sharp_bit"] == "grad-singular-point" and document["where"] is None
+
+
 CAUSES = [
     (spread, [3.0], "a variance of too few elements"),
     (half, [300.0, 1], "an infinity minus an infinity; the infinity is 300 times 300, beyond the largest f16"),

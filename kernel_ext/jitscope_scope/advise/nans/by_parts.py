@@ -24,7 +24,7 @@ from ...observe.values.evaluation import Evaluation, EvaluationStop, Follower
 from ...observe.values.summary import numbers
 from . import causes
 from .fused_parts import first_together
-from .report import Answer, Ran, where_around
+from .report import Answer, Ran, came_with_zero, where_around
 
 
 Test = Callable[[np.ndarray], Any]
@@ -34,12 +34,13 @@ Again = Callable[[], Sequence[Any]]
 class _Origin(NamedTuple):
     """Where a bad value comes from: an equation, an argument or a captured value (None: it is not known), the infinity that it was made
     of, the equations that carried it since, the latest first, linked, and how many equations had run when it was made (where it is not
-    known: at least)."""
+    known: at least). `hidden`: it is of a backward pass that came to it with 0."""
 
     made: Finding | BadInput | None
     infinity: Finding | BadInput | None = None
     carried: tuple[Step, Any] | None = None
     after: int = 0
+    hidden: bool = False
 
 
 def _earliest(origins: Iterable[_Origin | None]) -> _Origin:
@@ -52,6 +53,7 @@ class _Trail(Follower):
 
     def __init__(self, jaxpr: Jaxpr, test: Test, evaluation: Evaluation, infinities: _Trail | None = None):
         self._eqns, self._test, self._infinities = dict(walk(jaxpr)), test, infinities
+        self._makers = {v: eqn for eqn in self._eqns.values() for v in eqn.outvars}
         self._evaluation, self._stacks = evaluation, Stacks()
         self._known: dict[int, tuple[Any, _Origin]] = {}
         self._runs: dict[str, list[list[_Origin | None]]] = {}
@@ -126,7 +128,26 @@ class _Trail(Follower):
         if self._infinities is not None:
             before = (self._infinities.of(x) for x in operands)
             infinity = next((one.made for one in before if one is not None and one.made is not None), None)
-        return _Origin(finding, infinity, after=self._now)
+        return _Origin(finding, infinity, after=self._now, hidden=self.hides(finding))
+
+    def hides(self, finding: Finding) -> bool:
+        """Whether the backward pass came to a bad value with 0."""
+        invars = self._eqns[finding.path].invars
+        return came_with_zero(finding, [self._is_of_backward_pass(finding.path, invars[i]) for i in finding.places])
+
+    def _is_of_backward_pass(self, path: str, atom: Any) -> bool:
+        """Whether the backward pass computed an operand of the equation at a path, in it or in what holds it."""
+        maker = self._makers.get(atom)
+        if maker is not None:
+            return "transpose" in call_sites.transforms_of(maker.traceback)
+        for outer in list(_outwards(path))[1:]:
+            eqn = self._eqns.get(outer)
+            if eqn is None:
+                return False
+            for _, inner in subjaxprs(eqn.params):
+                if atom in inner.jaxpr.invars and len(inner.jaxpr.invars) == len(eqn.invars):
+                    return self._is_of_backward_pass(outer, eqn.invars[inner.jaxpr.invars.index(atom)])
+        return False
 
     def written(self, path: str) -> tuple[Position | None, tuple[str, ...]]:
         """The user's line of an equation, or of the one that holds it, and what made the equation from it."""
@@ -228,7 +249,7 @@ class PartsReport(Answer):
         carried = None
         for one in (step, *steps):
             carried = one, carried
-        return _Origin(finding, None, carried)
+        return _Origin(finding, None, carried, hidden=trail.hides(finding))
 
     @property
     def can_run_again(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -269,8 +290,11 @@ class PartsReport(Answer):
 
     @cached_property
     def where(self) -> Position | None:
-        """The `where` around what was differentiated."""
-        return where_around(self.finding.position) if self.derivative and self.finding.position else None  # pyright: ignore[reportOptionalMemberAccess]
+        """The `where` around what was differentiated, if it did not take the value."""
+        finding = self.finding
+        if finding is None or finding.position is None or self._origin is None or not self.derivative:
+            return None
+        return where_around(finding.position) if self._origin.hidden or not finding.backward else None
 
     @property
     def why(self) -> str:

@@ -168,12 +168,24 @@ class Report(Answer):
             return None
         if finding.backward:
             inside = finding.position and where_around(finding.position)
-            return _masking(origin.frame, origin.index) or inside or None
+            where = _masking(origin.frame, origin.index) or inside or None
+            return where if where is not None and self._came_with_zero() else None
         flat = origin.frame.flat
         back = next((one for one in finding.steps if "transpose" in one.transforms), None)
         paths = [origin.frame.prefix + path for path in flat.paths]
         where = _masking(origin.frame, paths.index(back.path)) if back is not None and back.path in paths else None
         return where if where is not None and self._leaves_out(where) else None
+
+    def _came_with_zero(self) -> bool:
+        finding, origin = self.finding, self.hunt.origin
+        if finding is None or origin is None:
+            return False
+        flat = origin.frame.flat
+        made = [flat.makers.get(flat.eqns[origin.index].invars[i]) for i in finding.places]  # pyright: ignore[reportArgumentType]
+        return came_with_zero(
+            finding,
+            [i is not None and "transpose" in call_sites.transforms_of(flat.eqns[i].traceback) for i in made],
+        )
 
     def _leaves_out(self, where: Position) -> bool:
         """Whether what was chosen at a place is fine: functions of a library choose, too, and hand on what is bad."""
@@ -257,6 +269,18 @@ class Report(Answer):
     def _masked(self, closed: ClosedJaxpr) -> np.ndarray | None:
         """What the `where` gives, if the program has it at its top."""
         return _chosen(closed, self.where, self.hunt.whole.args) if self.where is not None else None
+
+
+def came_with_zero(finding: Finding, of_backward_pass: Sequence[bool]) -> bool:
+    """Whether the backward pass came with 0 to the elements that became bad: so it does to what a `where` did not take.
+    `of_backward_pass` says which operands it computed."""
+    result = causes.wide(finding.results[0])
+    bad = ~np.isfinite(result)
+    for operand, own in zip(finding.operands, of_backward_pass):
+        zero = causes.wide(operand) == 0
+        if own and (zero[bad].all() if zero.shape == result.shape else zero.any()):
+            return True
+    return False
 
 
 def _chosen(closed: ClosedJaxpr, where: Position, args: Any) -> np.ndarray | None:

@@ -107,11 +107,9 @@ def _program(row: Row, given: CallArguments | None, callbacks: bool) -> Evaluabl
             f"{row.function} takes or captures references, which a second run would change: it is not run again"
         )
     if calls_python(closed.jaxpr) and not callbacks:
-        raise Unavailable(
-            f"{row.function} calls Python functions, which may have effects: it is not run again unless asked for (callbacks)"
-        )
+        raise Unavailable(f"{row.function} calls Python functions, which may have effects: it is not run again")
     if closed.effects and not callbacks:
-        raise Unavailable(f"{row.function} has effects: it is not run again unless asked for (callbacks)")
+        raise Unavailable(f"{row.function} has effects: it is not run again")
     given = given or row.given
     arrays = given.arrays() if given is not None else None
     if arrays is None:
