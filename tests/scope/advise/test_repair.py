@@ -229,6 +229,12 @@ def test_code_that_does_more_than_compute_is_not_run_again(line: str) -> None:
     assert len(told) + len(names["seen"]) <= 1
 
 
+def test_what_asks_for_a_value_is_not_kept_in_a_condition() -> None:
+    text = "seen = []\n@jax.jit\ndef f(x):\n    seen.append(1)\n    if not np.isfinite(x).all():\n        x = x * 0\n    return x\nf(jnp.ones(3))\n"
+    found = fixes_of(run(text)[1])
+    assert found and not any("np.isfinite" in edit.text.replace("jnp.", "") for fix in found for edit in fix.edits)
+
+
 def test_trying_leaves_no_trace_of_itself() -> None:
     """Neither a record, nor a program in a cache: the call after it fails as the first one did."""
     text = "@jax.jit\ndef g(x):\n    return x if x > 0 else -x\n\n@jax.jit\ndef f(x):\n    return g(x) + 1\nf(1.0)\n"

@@ -70,6 +70,16 @@ def _all(known: str, code: Code, path: list[ast.AST], values: Mapping[str, Any])
             last = left_out[-1]
         differs = found.differs or (_aliased(found.node, code) if asked == "assignment" else "")
         yield _words(asked, found.text), found.text, found.node, last, differs
+    yield from (one for one in _of_block(known, code, path, block) if not _asks_still(known, path, one[1]))
+
+
+def _asks_still(known: str, path: list[ast.AST], text: str) -> bool:
+    """Whether the call that asks for a value stands in a rewrite as well."""
+    return known == "host-call-on-tracer" and bool(path) and ast.unparse(path[0]) in text
+
+
+def _of_block(known: str, code: Code, path: list[ast.AST], block: ast.stmt | None) -> Iterator[_Made]:
+    """What there is to write in place of a whole statement."""
     match block:
         case ast.If():
             rest = code.after(block)
@@ -130,8 +140,8 @@ def _sized(path: list[ast.AST]) -> Iterator[_Made]:
                 array = ast.unparse(x)
                 array = array if isinstance(x, ast.Name | ast.Attribute | ast.Subscript | ast.Call) else f"({array})"
                 text = f"{ast.unparse(node.func)}({ast.unparse(x)}, size={array}.size{fill})"
-                words = "Say how many there can be at most; the places after the last one are filled."
                 with_what = "with the least element" if name == "unique" else "with 0, which is an index, too"
+                words = f"Say how many there can be at most; the places after the last one are filled {with_what}."
                 yield words, text, node, None, f"the result is longer, filled {with_what}"
             case ast.stmt():
                 return
