@@ -6,6 +6,7 @@ import copy
 import itertools
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,6 +26,9 @@ from jitscope_widgets.wrap import table, wrap
 from tests.widgets import documents as made, pass_documents, value_documents
 from tests.widgets.profile_documents import profile
 from tests.widgets.strategies import NASTY, documents, patient
+
+
+TESTS = Path(__file__).parents[1]
 
 
 def test_a_compiled_function_in_a_few_lines() -> None:
@@ -106,6 +110,14 @@ def test_a_kernel_without_origin_says_so() -> None:
     compilation = made.layer_compilation()
     compilation["fusion"]["kernels"][0]["positions"] = []
     assert "no known line" in text(compilation)
+
+
+def test_kernels_of_no_line_are_told_by_what_they_are() -> None:
+    document = json.loads((TESTS / "targets/recorded/norm-beside.json").read_text(encoding="utf-8"))
+    document["nameless"][1] = 3
+    for line, kernels in zip(document["lines"], ([2, 3], [5, 6], [1, 4])):
+        line["kernels"][1] = kernels
+    assert "3 kernels of no known line: 2 × copy, 1 × loop." in text(document)
 
 
 def test_many_kernels_are_counted_in_the_summary_and_listed_in_full_elsewhere() -> None:
@@ -199,6 +211,15 @@ def test_one_line_is_the_slowest_measured_or_estimated() -> None:
     )
     assert "(75 %). That is too close to tell." in tied
     assert "~ 80 %" in said and "~ is an estimate" in said and "calibrated on 2 kernels of one line" in said
+
+
+def test_the_slowest_line_is_one_of_those_that_are_known() -> None:
+    document = profile()
+    for kernel in document["kernels"]:
+        if 0 not in kernel["lines"]:
+            kernel |= {"lines": [], "share": 0.8}
+    said = " ".join(text(document).split())
+    assert "Of the lines that are known, the slowest is " in said and " is of no known line." in said
 
 
 def test_without_an_estimate_a_line_is_the_slowest_only_where_that_is_certain() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from .. import words
@@ -26,12 +27,20 @@ def view(document: TargetsDocument) -> Iterator[Part]:
         yield Sentence(f"{clean(said[0])}: {clean(said[1])}", "note")
     yield _figures(document)
     yield _lines(document)
-    for side, count in zip(document["sides"], document["nameless"]):
+    for at, (side, count) in enumerate(zip(document["sides"], document["nameless"])):
         if count:
-            yield Sentence(
-                f"{clean(side['title'])}: {plural(count, 'kernel')} of no known line, such as copies.", "note"
-            )
+            told = f"{clean(side['title'])}: {plural(count, 'kernel')} of no known line"
+            yield Sentence(f"{told}{_of_no_line(document, at)}.", "note")
     yield _pairs(document)
+
+
+def _of_no_line(document: TargetsDocument, at: int) -> str:
+    """`: 3 × copy, 1 × library call`, of a side's kernels that no line has."""
+    known = {place for line in document["lines"] for place in line["kernels"][at]}
+    kinds = Counter(one["what"] for place, one in enumerate(document["sides"][at]["kernels"]) if place not in known)
+    if kinds.total() != document["nameless"][at]:
+        return ""
+    return ": " + ", ".join(f"{count} × {clean(what)}" for what, count in kinds.items())
 
 
 def headline(document: TargetsDocument) -> str:

@@ -29,19 +29,23 @@ def slowest(profile: Document) -> Sentence | None:
         return _one_of(own)
     if tied := [other for other in own[1:] if _is_tied(bounds, other["own"])]:
         return _tied([first, *tied], profile)
+    unknown = sum(kernel["share"] or 0.0 for kernel in profile["kernels"] if not kernel["lines"])
+    head, more = "The slowest line is ", ""
+    if unknown >= wording.middle(bounds):
+        head, more = "Of the lines that are known, the slowest is ", f" {percent(unknown)} is of no known line."
     position = first["position"]
     place = Place(f"{words.home(position)}, line {position['line']}", position, clean(position["text"]).strip())
     if not wording.is_estimated(bounds):
         share = inline.strong(wording.share(bounds["least"], bounds["most"]))
-        takes = (". It takes ", share, f" of the kernels' time{_told(wording.in_calls(profile, bounds))}.")
-        return Sentence(("The slowest line is ", place, *takes), "headline")
+        takes = (". It takes ", share, f" of the kernels' time{_told(wording.in_calls(profile, bounds))}.{more}")
+        return Sentence((head, place, *takes), "headline")
     by_kernels = f"{wording.share(bounds['least'], bounds['most'])} by the kernels that compute it"
     takes = (
         ". It takes an estimated ",
         inline.strong(percent(bounds["estimate"])),
-        f" of the kernels' time{_told(by_kernels, wording.in_calls(profile, bounds))}.",
+        f" of the kernels' time{_told(by_kernels, wording.in_calls(profile, bounds))}.{more}",
     )
-    return Sentence(("The slowest line is ", place, *takes), "headline", wording.how(profile))
+    return Sentence((head, place, *takes), "headline", wording.how(profile))
 
 
 def _told(*remarks: str) -> str:
