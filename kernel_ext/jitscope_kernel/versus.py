@@ -45,14 +45,17 @@ class Versus:
         pairs = [(earlier, row) for row in named if (earlier := self._like(row)) is not None]
         if not pairs:
             raise observe.Unavailable(
-                f"no function of this cell was compiled for arguments of the shapes and dtypes that {self.name} had before it"
+                f"no function of this cell was compiled for arguments of the shapes and dtypes that {self.name} had before it, with the same "
+                "transformations"
             )
         return pairs
 
     def _like(self, row: observe.Row) -> observe.Row | None:
-        """The newest program of the earlier function for arguments like the row's."""
+        """The newest program of the earlier function for arguments like the row's, with the same transformations: a gradient is no function
+        that another one takes the place of."""
+        wanted = _takes(row), _transformed(row)
         return next(
-            (earlier for earlier, _ in self._held if earlier is not row and _takes(earlier) == _takes(row)), None
+            (one for one, _ in self._held if one is not row and (_takes(one), _transformed(one)) == wanted), None
         )
 
     @staticmethod
@@ -67,3 +70,8 @@ def title_of(earlier: observe.Row, row: observe.Row) -> str:
 
 def _takes(row: observe.Row) -> Any:
     return [str(v.aval) for v in row.jaxpr.invars] if row.jaxpr else row.id
+
+
+def _transformed(row: observe.Row) -> str:
+    """What the row's title says beside the name of its function: `grad of `."""
+    return row.title.replace(row.function, "", 1)

@@ -231,6 +231,7 @@ class Row:
         on_disk += f"; {'loaded' if self.loaded else 'compiled'} {self.tuned}" if self.tuned else ""
         if self.against is None:
             first = "compiled for other arguments than before" if self.not_first else "first compilation"
+            first = "compiled to be looked at" if self.looked else first
             return f"{first}{on_disk}" if self.what == "compiled" else "first trace"
         if self.cause == "class":
             return f"another program: {together(self.differences)}{on_disk}"

@@ -17,8 +17,8 @@ import numpy as np
 
 
 METHOD = (
-    "runs in pairs, in random order (of a short program the fastest of up to eight); the ratio is the Hodges-Lehmann estimate of the pairs' ratios, its 99 % interval "
-    "that of Wilcoxon's signed ranks"
+    "runs in pairs, in random order (of a short program the fastest of up to eight); what a call takes are medians, their ratio is the "
+    "Hodges-Lehmann estimate of the pairs' ratios and not of the medians, its 99 % interval that of Wilcoxon's signed ranks"
 )
 MOST = 200
 LEAST, ENOUGH = 10, 40
