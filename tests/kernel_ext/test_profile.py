@@ -59,6 +59,9 @@ def test_a_cell_is_compared_with_what_was_before_it(shell) -> None:
     assert not comparison["results"]["equal"]
     ran = shell.cell("%%jit --vs nothing\ndef other(x):\n    return x + 1\n\nother(x);")
     assert "no program of nothing from before this cell" in ran.stderr and not ran.error
+    shell.cell("import jitscope as jx\ndef third(x):\n    return (x**3).sum()\n\njx.jit(jx.grad(third))(x);")
+    ran = shell.cell("%%jit --vs third\ndef cube(x):\n    return (x * x * x).sum()\n\ncube(x);")
+    assert "that third had before it, with the same transformations" in ran.stderr  # its gradient is another function
 
 
 def test_no_instrument_answers_with_a_traceback(shell) -> None:
