@@ -93,9 +93,10 @@ class Program:
                 yield from self.loops(name)
 
     def members(self, line):
-        """The opcodes of what a kernel computes, that of fusions, calls and loops in it included."""
+        """The opcodes of what a kernel computes, that of fusions, calls and loops in it included; of a routine it is its name."""
         if line.opcode not in ("fusion", "call", "while"):
-            return Counter([line.opcode])
+            routine = re.search(r'custom_call_target="(\w+)"', line.rest)
+            return Counter([routine[1] if routine else line.opcode])
         called = line.called("calls", "to_apply", "condition", "body")
         inside = [inner for name in called for inner in self.computations[name].values()]
         return sum((self.members(inner) for inner in inside if inner.opcode not in PLUMBING), Counter())
