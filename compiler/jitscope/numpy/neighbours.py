@@ -91,7 +91,7 @@ def ediff1d(ary: ArrayLike, to_end: ArrayLike | None = None, to_begin: ArrayLike
 @eager_jit(static="axis")
 def trapezoid(y: ArrayLike, x: ArrayLike | None = None, dx: ArrayLike = 1.0, axis: int = -1) -> Array:
     """The integral of `y` along `axis` by trapezoids, at the places `x` (a vector, or of the shape of `y`) or at
-    distances `dx`: [..., n] to floats [...]."""
+    distances `dx` (which broadcast as `y` does): [..., n] to floats [...]."""
     values, _, _, _ = promoted("trapezoid", (y,) if x is None else (y, x), inexact=True)
     y, x = array_operand("trapezoid", values[0]), None if x is None else array_operand("trapezoid", values[1])
     last = aval_of(y).ndim - 1
@@ -101,14 +101,21 @@ def trapezoid(y: ArrayLike, x: ArrayLike | None = None, dx: ArrayLike = 1.0, axi
     pairs = add_p(slice_in_dim(y, first, size, axis=last), slice_in_dim(y, 0, size - first, axis=last))
     if x is None:
         width, given = operand_and_aval("trapezoid", dx)
+        if given.ndim:
+            width = moveaxis(_of_rank(width, last + 1), axis, -1)
     else:
         width = diff(x) if aval_of(x).ndim == 1 else moveaxis(diff(x, axis=axis), axis, -1)
         given = aval_of(width)
     if given.ndim:  # as NumPy does, whatever numpy_rank_promotion says
-        rank = max(last + 1, given.ndim)
-        pairs, width = (reshape(v, (1,) * (rank - aval_of(v).ndim) + aval_of(v).shape) for v in (pairs, width))
+        pairs, width = (_of_rank(v, max(last + 1, given.ndim)) for v in (pairs, width))
     terms = mul_p(*operands("trapezoid", pairs, width))
     return mul_p(sum_over(terms, aval_of(terms).ndim - 1), scalar_like(terms, 0.5))
+
+
+def _of_rank(x: Any, rank: int) -> Any:
+    """`x`, with axes of one element in front."""
+    shape = aval_of(x).shape
+    return x if len(shape) >= rank else reshape(x, (1,) * (rank - len(shape)) + shape)
 
 
 @eager_jit(static="axis edge_order")

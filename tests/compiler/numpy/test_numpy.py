@@ -372,6 +372,9 @@ EDGES = {
     "trapezoid at places, first axis": lambda np: np.trapezoid(
         np.arange(6.0).reshape(3, 2), np.arange(6.0).reshape(3, 2) ** 2, axis=0
     ),
+    "trapezoid at distances of rank 3, first axis": lambda np: np.trapezoid(
+        np.arange(60.0).reshape(3, 4, 5), dx=np.arange(10.0).reshape(2, 1, 5) + 1, axis=0
+    ),
     "trapezoid at a vector of places, middle axis": lambda np: np.trapezoid(
         np.arange(24.0).reshape(2, 3, 4), np.asarray([1.0, 2.0, 4.0]), axis=1
     ),
