@@ -180,8 +180,11 @@ class CustomLin(FunctionCall):
     def evaluate(self, args, /, *, name, **params):
         raise no_forward_mode(name)
 
-    def jvp(self, primals, tangents, /, *, name, **params):
-        raise no_forward_mode(name)
+    def jvp(self, primals, tangents, /, *, name, num_res, **params):
+        if not all(map(is_zero, tangents[:num_res])):
+            raise no_forward_mode(name)
+        moved = [*primals[:num_res], *map(instantiate, tangents[num_res:])]
+        return [self.bind(*args, name=name, num_res=num_res, **params) for args in (primals, moved)]
 
     def transpose(self, cts, /, *args, pullback, num_res, nonzero, out_avals, name):
         given = iter(cts)

@@ -116,3 +116,20 @@ def test_compiled_functions_give_and_take_a_transpose() -> None:
     np.testing.assert_array_equal(jx.vmap(lambda f: f(2.0)[0])(both), [6, 8])
     with pytest.raises(TypeError, match=r"of <lambda> is f32\[3\] and its cotangent f32\[2\]"):
         transposed(jnp.ones(2))
+
+
+def test_the_transpose_of_what_only_goes_back():
+    """A custom_vjp function has no derivative forwards: linearize's map can be transposed all the same, and is not called."""
+
+    @jx.custom_vjp
+    def f(x):
+        return jnp.sin(x)
+
+    f.defvjp(lambda x: (f(x), x), lambda x, g: (2 * jnp.cos(x) * g,))
+    x = jnp.arange(3.0)
+    programs = [f, lambda x: jx.lax.scan(lambda c, a: (f(c) * a, f(a)), x[1], x)[1], jx.jit(f)]
+    for fun in programs:
+        _, pushforward = jx.linearize(fun, x)
+        np.testing.assert_allclose(jx.linear_transpose(pushforward, x)(x)[0], jx.vjp(fun, x)[1](x)[0], rtol=1e-6)
+        with pytest.raises(TypeError, match="custom_vjp"):
+            pushforward(x)
