@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from . import tree
-from .core.annotations import ArrayLike, SupportsShape
+from .core.annotations import ArrayLike, PyTree, SupportsShape
 from .core.avals import ShapedArray, aval_of
 from .core.jaxpr import DebugInfo
 from .extend.linear_util import Store, WrappedFun, transformation2, transformation_with_aux2
@@ -56,6 +56,39 @@ def argnums_partial(
     return _with_fixed(f, places, fixed), tuple(args[i] for i in places)
 
 
+def flatten_axes(
+    name: str, treedef: PyTreeDef, axis_tree: PyTree, *, kws: bool = False, tupled_args: bool = False
+) -> list[object]:
+    """The leaves of `axis_tree` (None is one), a prefix of the structure `treedef`, for each leaf of that. Raises ValueError naming
+    `name` where it is no prefix. `kws` and `tupled_args` choose words of JAX's message."""
+    return tree.broadcast_prefix(axis_tree, treedef, name)
+
+
+def donation_vector(
+    donate_argnums: Iterable[int], donate_argnames: Iterable[str], in_tree: PyTreeDef, kws: bool = True
+) -> tuple[bool, ...]:
+    """For each leaf of (args, kwargs), whose structure is `in_tree`, whether it is donated; without `kws`, of args."""
+    args, kwargs = in_tree.children() if kws else (in_tree, None)
+    numbers, names = {*donate_argnums}, {*donate_argnames}
+    found = [i in numbers for i, arg in enumerate(args.children()) for _ in range(arg.num_leaves)]
+    if kwargs is not None and (data := kwargs.node_data()) is not None:
+        named = zip(data[1], kwargs.children())
+        found += [name in names for name, arg in named for _ in range(arg.num_leaves)]
+    return tuple(found)
+
+
+def rebase_donate_argnums(donate_argnums: Iterable[int], static_argnums: Iterable[int]) -> tuple[int, ...]:
+    """The numbers of donated arguments among those that are not static, in order. Raises ValueError for one that is both.
+
+    >>> rebase_donate_argnums((3, 4), (0, 1))
+    (1, 2)
+    """
+    donated, static = sorted({*donate_argnums}), {*static_argnums}
+    if both := static.intersection(donated):
+        raise ValueError(f"arguments {sorted(both)} are static and donated: a static one has no memory to give away")
+    return tuple(i - sum(s < i for s in static) for i in donated)
+
+
 def debug_info(traced_for: str, fun: Callable[..., Any], args: object, kwargs: object, **_: Any) -> DebugInfo:
     """What a program made of `fun` is called in messages."""
     return DebugInfo(getattr(fun, "__name__", type(fun).__name__))
@@ -74,4 +107,5 @@ def safe_map(f: Callable[..., Any], *args: Iterable[Any]) -> list[Any]:
     return [f(*items) for items in zip(*args, strict=True)]
 
 
-__all__ = ["argnums_partial", "debug_info", "flatten_fun", "flatten_fun_nokwargs", "safe_map", "shaped_abstractify"]
+__all__ = ["argnums_partial", "debug_info", "donation_vector", "flatten_axes", "flatten_fun", "flatten_fun_nokwargs",
+           "rebase_donate_argnums", "safe_map", "shaped_abstractify"]  # fmt: skip

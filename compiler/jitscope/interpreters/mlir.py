@@ -16,13 +16,19 @@ from ..xla import mlir as _mlir
 
 
 Rule = Callable[..., Any]
+_PLATFORMS = ("cpu", "cuda", "gpu", "oneapi", "rocm", "tpu", "METAL")
 
 
 def register_lowering(
     prim: Primitive, rule: Rule, platform: str | None = None, inline: bool = True, cacheable: bool = True
 ) -> None:
     """Lower the operation by `rule(ctx, *values, **params)`, on one platform or on all. The rule gives the results as a
-    sequence, or the value where there is one. `inline` and `cacheable` change nothing."""
+    sequence, or the value where there is one. `inline` and `cacheable` change nothing. Raises NotImplementedError for an unknown
+    platform."""
+    if platform is not None and platform not in _PLATFORMS:
+        raise NotImplementedError(
+            f"register_lowering for {prim}: no platform is called {platform!r}; there are {', '.join(_PLATFORMS)}"
+        )
 
     def lower(ctx, /, *values, **params):
         out = rule(ctx, *values, **params)

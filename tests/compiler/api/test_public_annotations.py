@@ -49,7 +49,7 @@ TABLE = {
 """Of each module: how many parameters are unknown, and how many results. What is not here has none."""
 
 
-TREES = (186, 61)
+TREES = (187, 61)
 """Parameters and results, of all modules together, of which no more is said than that they are trees."""
 
 

@@ -10,7 +10,7 @@ import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import api_util, core, lax
 from jitscope.extend import core as extend_core, linear_util as lu
-from jitscope.interpreters import partial_eval as pe
+from jitscope.interpreters import mlir, partial_eval as pe
 from jitscope.test_util import check_grads
 
 
@@ -82,6 +82,15 @@ def test_flat_functions():
     fixed, rest = api_util.argnums_partial(lu.wrap_init(lambda x, y, z: x + 10 * y + 100 * z), (0, 2), (1, 2, 3))
     assert rest == (1, 3) and fixed.call_wrapped(*rest) == 321
 
+    whole = jx.tree.structure(((1, {"a": 2, "b": (3, 4)}), {"k": 5, "j": (6,)}))  # what jax 0.12.0.1 answers:
+    assert api_util.donation_vector((1,), ("k",), whole) == (False, True, True, True, False, True)
+    assert api_util.flatten_axes("axes", jx.tree.structure((1, (2, 3))), (0, None)) == [0, None, None]
+    with pytest.raises(ValueError, match="axes"):
+        api_util.flatten_axes("axes", jx.tree.structure((1, (2, 3))), (0,))
+    assert api_util.rebase_donate_argnums((5, 2), (3, 1)) == (1, 3)
+    with pytest.raises(ValueError, match="donated"):
+        api_util.rebase_donate_argnums((1,), (1,))
+
     @lu.transformation_with_aux
     def counted(scale, *args):
         out = yield tuple(scale * x for x in args), {}
@@ -91,6 +100,11 @@ def test_flat_functions():
         lu.wrap_init(lambda x, y: x - y),
     )
     assert wrapped.call_wrapped(2, 5, 3) == 4 and count() == 2
+
+
+def test_rules_are_for_platforms_that_there_are():
+    with pytest.raises(NotImplementedError, match="fake"):
+        mlir.register_lowering(extend_core.Primitive("unnamed"), lambda ctx, x: x, platform="fake")
 
 
 def test_partial_values():
