@@ -121,7 +121,7 @@ def _way(file: Path) -> Way:
 def flags(**options: bool | int) -> dict[str, str]:
     """The variable XLA_FLAGS of a process with these options besides."""
     named = " ".join(f"--{name}={str(value).lower()}" for name, value in options.items())
-    return {"XLA_FLAGS": f"{os.environ.get('XLA_FLAGS', '')} {named}"}
+    return {"XLA_FLAGS": f"{os.environ.get('XLA_FLAGS', '')} {named}".strip()}  # XLA takes a blank for a file
 
 
 def some(values: Iterable[str], always: str) -> list[ParameterSet]:
