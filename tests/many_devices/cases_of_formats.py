@@ -116,3 +116,15 @@ def formats_of_stages(o: Any) -> Any:
         tells(spread(jx.device_put(o.n, at), o.n)),
         tells(auto(jx.device_put(o.n, auto.input_formats[0][0]))),
     ]
+
+
+@case
+def formats_in_constraints(o: Any) -> Any:
+    f, jx = Orders(o), o.jx
+    spread, plain = f.Format(f.columns, f.cut), o.jnp.asarray(o.n)
+    asked = lambda at: lambda a: o.lax.with_sharding_constraint(a * 2, at)
+    made = [g(asked(at))(plain) for at in (f.asked, spread, f.Format(None, f.cut)) for g in (lambda h: h, jx.jit)]
+    made += [jx.jit(jx.vmap(asked(spread)))(np.ones((2, 8, 4))), jx.jit(jx.grad(lambda a: (asked(spread)(a) * a).sum()))(plain)]  # fmt: skip
+    wrong = [lambda: asked(f.columns)(plain), lambda: asked(f.Format(f.Layout((0,)), f.cut))(plain),
+             lambda: jx.jit(asked(f.Format(f.Layout((0, 1, 2)), f.cut)))(plain)]  # fmt: skip
+    return [*map(tells, made), list(map(error, wrong))]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.many_devices.cases import case, lies
+from tests.many_devices.cases import case, error, lies
 
 
 def alone(o: Any) -> Any:
@@ -71,3 +71,28 @@ def stages_on_one(o: Any) -> Any:
     _, _, x = alone(o)
     compiled = o.jx.jit(lambda a: (a, a.T)).lower(x).compile()
     return [str(compiled.input_shardings), str(compiled.output_shardings), *map(lies, compiled(x))]
+
+
+@case
+def devices_that_functions_name(o: Any) -> Any:
+    jx, lax, there = o.jx, o.lax, o.jx.devices()[1]
+    one = o.S.SingleDeviceSharding(there)
+    inner = jx.jit(lambda a: (a * 2).sum(), in_shardings=one)
+    wide = jx.jit(lambda a: a + 1, device=there)
+    held = lambda a: lax.with_sharding_constraint(a * 2, one)
+    far = jx.device_put(o.n, jx.devices()[2])
+    made = [
+        wide(o.n), wide(a=3.0), wide(far), wide(o.put("x")), jx.jit(lambda a: wide(a) * 2)(o.n), jx.vmap(wide)(o.n),
+        jx.grad(lambda a: wide(a).sum())(o.n), wide.lower(3.0).compile()(3.0), jx.jit(lambda a: a + 1, backend="cpu")(far),
+        jx.jit(lambda a: inner(a) * 2)(o.n), jx.grad(inner)(o.n), inner(far), inner(o.put()),
+        jx.jit(held)(o.n), jx.jit(jx.vmap(held))(o.n), jx.jit(held).lower(o.n).compile()(o.n),
+    ]  # fmt: skip
+    wrong = [
+        lambda: jx.jit(held)(far),
+        lambda: jx.jit(held)(o.put("x")),
+        lambda: jx.jit(lambda a: inner(a) * 2)(far),
+        lambda: jx.jit(lambda a: held(a) + wide(a) + lax.with_sharding_constraint(a, far.sharding))(o.n),
+        lambda: jx.jit(lambda a: a, in_shardings=one, out_shardings=far.sharding)(o.n),
+        lambda: jx.jit(lambda a: a, in_shardings=one)(o.put("x")),
+    ]
+    return [*[[*lies(x), x.committed] for x in made], list(map(error, wrong))]

@@ -142,7 +142,7 @@ def _device(device: Any, backend: str | None) -> Any:
     check_backend(backend)
     if device is not None and not client.is_device(device):
         raise ValueError(f"device must be one of jitscope.devices(), not {device!r}")
-    return device
+    return device if backend is None else client.all_devices()[0]
 
 
 def clear_caches() -> None:

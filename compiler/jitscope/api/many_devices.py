@@ -12,10 +12,13 @@ import numpy as np
 from .. import tree
 from ..backend.array import Array
 from ..backend.constraint import check_claim, constrained, resharded
+from ..backend.input_layouts import in_order
 from ..backend.spreading import NoMeshError, layout_for, moved_to, put_pieces_of, requested_sharding, typed
-from ..core.annotations import Array as AnyArray, Device, DTypeLike, Format, PyTree
+from ..control.layout_constraint import layout_constraint_p
+from ..core.annotations import Array as AnyArray, Device, DTypeLike, PyTree
 from ..core.avals import ShapedArray, aval_of, physical
 from ..core.dtypes import canonicalize, is_extended
+from ..core.formats import AUTO, Format
 from ..core.meshes import AxisType, Mesh, get_abstract_mesh, use_abstract_mesh
 from ..core.part_types import laid_of
 from ..core.resharding import with_auto_layout
@@ -74,8 +77,8 @@ def make_mesh(
 
 
 def with_sharding_constraint(x: T, shardings: PyTree) -> T:
-    """A tree whose arrays the compiler lays out as `shardings` say (a sharding, a PartitionSpec for the mesh in force, or a tree
-    of those that is a prefix of `x`); outside of compiled functions they are moved. Differentiable.
+    """A tree whose arrays the compiler lays out as `shardings` say (a sharding, a Format, a PartitionSpec for the mesh in force, or a
+    tree of those that is a prefix of `x`); outside of compiled functions they are moved. Differentiable.
 
     Where all axes of the mesh in force are Explicit it is a claim: AssertionError where it is false. Else specs name Auto axes alone.
 
@@ -92,7 +95,9 @@ def _types_here(mesh: Any) -> dict[Any, AxisType]:
     return dict(zip(mesh.axis_names, mesh.axis_types)) | dict.fromkeys(manual, AxisType.Manual)
 
 
-def _left_to_compiler(x: Any, sharding: NamedSharding) -> Any:
+def _left_to_compiler(x: Any, sharding: NamedSharding | SingleDeviceSharding) -> Any:
+    if isinstance(sharding, SingleDeviceSharding):
+        return constrained(x, sharding)
     mesh, types = sharding.mesh, _types_here(sharding.mesh)
     if other := [n for n in mentioned(sharding.spec) if types[n] is not AxisType.Auto]:
         kind = types[other[0]]
@@ -227,18 +232,26 @@ def _switched(name: str, axes: Any, shardings: Sequence[Any]) -> tuple[Any, tupl
 def _each(move: Callable[..., Any], name: str, x: Any, shardings: Any) -> Any:
     leaves, treedef = tree.flatten(x)
     flat = [_sharding(name, s) for s in tree.broadcast_prefix(shardings, treedef, f"{name}: the shardings")]
-    return treedef.unflatten([leaf if s is None else move(leaf, s) for leaf, s in zip(leaves, flat)])
+    return treedef.unflatten([_laid_out(move, leaf, s) for leaf, s in zip(leaves, flat)])
+
+
+def _laid_out(move: Callable[..., Any], leaf: Any, asked: Any) -> Any:
+    where, order = (asked.sharding, asked.layout) if isinstance(asked, Format) else (asked, None)
+    moved = leaf if where is None else move(leaf, where)
+    if order is None:
+        return moved
+    order.check(np.shape(leaf), "the value of with_sharding_constraint")
+    return layout_constraint_p.bind(moved, layout=order, move=in_order)
 
 
 def _sharding(name: str, given: Any) -> Any:
     s = requested_sharding(given)
     if client.is_device(s):
         s = SingleDeviceSharding(s)
-    if isinstance(s, SingleDeviceSharding):
-        mesh = np.empty(1, object)
-        mesh[:] = [s._device]
-        return NamedSharding(Mesh(mesh, ("device",)), PartitionSpec())
-    if s is not None and not isinstance(s, NamedSharding):
+    if isinstance(s, Format):
+        if s.layout is AUTO:
+            raise ValueError(f"{name}: a value inside of a program lies as a Layout says, not as {s.layout}")
+    elif s is not None and not isinstance(s, (NamedSharding, SingleDeviceSharding)):
         raise ValueError(f"{name} takes shardings, PartitionSpecs, or trees of those, not {given!r}")
     return s
 

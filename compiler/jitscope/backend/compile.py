@@ -158,7 +158,9 @@ class NamedProgram(Program):
     __slots__ = ("names",)
 
     def run(self, bufs: Sequence[Any]) -> list[Array]:
-        outs = super().run(bufs)
+        from ..xla.resharding import on
+
+        outs = super().run([on(buf, self.executable.device) for buf in bufs])
         return [Array(called(x.buf, at), x.aval) if type(x) is Array else x for x, at in zip(outs, self.names)]
 
 

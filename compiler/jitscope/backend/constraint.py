@@ -10,7 +10,7 @@ from ..core.explicit import entries_of
 from ..core.part_types import laid_of, sums_of
 from ..core.primitive import Primitive
 from ..core.resharding import Reshard, reshard_p
-from ..core.shardings import UNCONSTRAINED, NamedSharding, names_of, padded
+from ..core.shardings import UNCONSTRAINED, NamedSharding, SingleDeviceSharding, names_of, padded
 from ..core.trace import Tracer, evaluating
 from .array import Array, is_put
 from .spreading import moved_to, place_of
@@ -27,18 +27,27 @@ class Constraint(Reshard):
     def evaluate(self, args, /, *, sharding):
         return moved_to(args[0], sharding)
 
+    def lower(self, ctx, x, /, *, sharding):
+        return x if isinstance(sharding, SingleDeviceSharding) else super().lower(ctx, x, sharding=sharding)
+
     def transpose(self, ct, x, /, *, sharding):
         return [self.bind(ct, sharding=sharding)]
+
+    def batch(self, axis, args, dims, /, *, sharding):
+        if isinstance(sharding, SingleDeviceSharding):
+            return self.bind(*args, sharding=sharding), dims[0]
+        return super().batch(axis, args, dims, sharding=sharding)
 
 
 sharding_constraint_p = Constraint("sharding_constraint")
 
 
-def constrained(x: Any, sharding: NamedSharding) -> Any:
+def constrained(x: Any, sharding: NamedSharding | SingleDeviceSharding) -> Any:
     """A value, traced or not, laid out so. Raises ValueError for shapes that do not fit and for arrays that stay on other devices."""
-    if laid_of(aval_of(x)) is not None and sharding.mesh.are_all_axes_explicit:
+    one = isinstance(sharding, SingleDeviceSharding)
+    if not one and laid_of(aval_of(x)) is not None and sharding.mesh.are_all_axes_explicit:
         return check_claim(x, sharding)
-    if type(x) is Array and is_put(x.memory) and x.place is not place_of(sharding.mesh):
+    if type(x) is Array and is_put(x.memory) and x.place is not (sharding._device if one else place_of(sharding.mesh)):
         raise ValueError(
             f"incompatible devices: with_sharding_constraint asks for {sharding}, and the array stays on {x.place}: move it there with "
             "device_put(x, sharding)"
@@ -65,10 +74,10 @@ def resharded(x: Any, sharding: NamedSharding) -> Any:
     return _bound(reshard_p, x, sharding)
 
 
-def _bound(primitive: Primitive, x: Any, sharding: NamedSharding) -> Any:
+def _bound(primitive: Primitive, x: Any, sharding: NamedSharding | SingleDeviceSharding) -> Any:
     if evaluating() and not isinstance(x, Tracer):
         return moved_to(x, sharding)
     aval: ShapedArray = aval_of(x)
-    if len(aval.shape) < len(sharding.spec):
+    if isinstance(sharding, NamedSharding) and len(aval.shape) < len(sharding.spec):
         sharding.check(aval.shape)
     return primitive.bind(x, sharding=sharding)

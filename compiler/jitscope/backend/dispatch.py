@@ -12,7 +12,7 @@ import inspect
 import sys
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import Enum
 from types import MethodType
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
@@ -347,9 +347,14 @@ class JitFunction(Generic[P, R]):
         """The device, or how the program is spread over several."""
         from .spreading import spread_for  # of several devices
 
-        outs = () if self._shardings is None else self._shardings.results(traced)
         found = [to_array(a) for a in arrays]
-        return spread_for(closed, [a.buf._sharding for a in found], device, outs)
+        return spread_for(closed, [a.buf._sharding for a in found], device, self._where_results_lie(traced))
+
+    def _where_results_lie(self, traced: TraceEntry) -> Sequence[Any]:
+        """The shardings that are asked for of the results; () where nothing is said."""
+        if self._device is not None:
+            return [_one(self._device)] * len(traced.closed.out_avals)
+        return () if self._shardings is None else self._shardings.results(traced)
 
     def _together(self, taken: ReferenceProgram, arrays: list[Any], device: Any) -> Any:
         """The same of a program with references."""
@@ -367,6 +372,8 @@ class JitFunction(Generic[P, R]):
         try:
             if self._shardings is not None:
                 leaves = self._shardings.constrained(arguments)
+            elif self._device is not None and not one_device():
+                leaves = _on(self._device, leaves)
             avals = tuple([aval_of(x) for x in leaves])
         except TypeError as error:
             raise self._bad_argument(arguments, error) from None
@@ -377,6 +384,8 @@ class JitFunction(Generic[P, R]):
             outs = call(traced.closed, leaves, own_name(self._fun) or "<unnamed function>")
         if self._shardings is not None:
             outs = self._shardings.constrained_results(traced, outs)
+        elif self._device is not None and not one_device():
+            outs = _on(self._device, outs)
         return traced.out_tree.unflatten(outs)
 
     # What JAX's jitted functions offer beside being called
@@ -439,6 +448,19 @@ class JitFunction(Generic[P, R]):
 
 def _made_anew(fun: Any, declared: Any, options: tuple[Any, ...]) -> JitFunction[..., Any]:
     return JitFunction(fun, StaticSpec(fun, *declared), *options)
+
+
+def _one(device: Any) -> Any:
+    from ..core.shardings import SingleDeviceSharding  # few functions have a device
+
+    return SingleDeviceSharding(device)
+
+
+def _on(device: Any, values: Sequence[Any]) -> list[Any]:
+    """Values of a trace, which run on a device."""
+    from .constraint import constrained  # few functions have a device
+
+    return [constrained(x, _one(device)) for x in values]
 
 
 def _is_text(leaf: Any, name: str) -> bool:

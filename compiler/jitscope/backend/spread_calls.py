@@ -81,7 +81,7 @@ class Shardings:
                 found.append(array if array.place is place or not client.is_device(place) else array_on(array, place))
                 continue
             stays = is_put(array.buf)
-            if stays and not sharding.is_equivalent_to(sharding_of(array.buf), array.ndim):
+            if stays and not _cut_alike(sharding, sharding_of(array.buf), array.shape):
                 raise ValueError(
                     f"argument {name} lies otherwise than in_shardings says: {sharding_of(array.buf)}, not {sharding}. What to do: "
                     "move it with device_put(x, sharding), or leave the place in in_shardings None"
@@ -104,6 +104,18 @@ class Shardings:
 
     def constrained_results(self, traced: TraceEntry, outs: Sequence[Any]) -> list[Any]:
         return [x if s is None else constrained(x, s) for x, s in zip(outs, self.results(traced))]
+
+
+def _cut_alike(one: Any, other: Any, shape: Sequence[int]) -> bool:
+    """Whether both cut an array into the same parts, on whatever devices."""
+    if one.is_equivalent_to(other, len(shape)):
+        return True
+    if any(isinstance(s, NamedSharding) and s.spec.unreduced for s in (one, other)):
+        return False
+    if one.is_fully_replicated or other.is_fully_replicated:
+        return one.is_fully_replicated and other.is_fully_replicated
+    parts, others = (list(s.devices_indices_map(tuple(shape)).values()) for s in (one, other))
+    return parts == others
 
 
 def _says_otherwise(x: Any, asked: Any) -> bool:

@@ -223,6 +223,19 @@ def meshes_of(closed: ClosedJaxpr) -> Iterator[Any]:
                 yield mesh
 
 
+def _device_named(closed: ClosedJaxpr) -> Any:
+    """The device that a program's equations name, if there is one. Raises ValueError for several."""
+    if "device" not in closed.derived:
+        shardings = (value for _, eqn in walk(closed.jaxpr) for value in eqn.params.values())
+        found = list(dict.fromkeys(s._device for s in shardings if isinstance(s, SingleDeviceSharding)))
+        if len(found) > 1:
+            raise ValueError(
+                f"incompatible devices: {closed.jaxpr.debug.name} names {found}, and a program on one device runs there alone"
+            )
+        closed.derived["device"] = found[0] if found else None
+    return closed.derived["device"]
+
+
 def mesh_of_program(closed: ClosedJaxpr) -> Mesh | None:
     """The mesh of several devices that a program names, if there is one."""
     if "mesh" not in closed.derived:
@@ -244,9 +257,9 @@ def spread_for(
         return _on_one(closed, layouts, device, outs, by_itself)
     mesh = _of_types(closed, mesh or device.mesh)
     group = place_of(mesh)
-    for s in outs:
-        if isinstance(s, SingleDeviceSharding):
-            raise ValueError(f"incompatible devices: a result of {closed.jaxpr.debug.name} is asked for on {s._device}, and the program runs on {group}")  # fmt: skip
+    for named in (_device_named(closed), *[s._device for s in outs if isinstance(s, SingleDeviceSharding)]):
+        if named is not None:
+            raise ValueError(f"incompatible devices: {closed.jaxpr.debug.name} names {named}, and runs on {group}")
     _check_devices(closed, layouts, [*wanted, *meshes_of(closed)], group)
     ins = tuple(at if at is not None and at._device is group else parts.replicated(group) for at in layouts)
     results = [_said(s, a, mesh) for s, a in zip(outs or [None] * len(closed.out_avals), closed.out_avals)]
@@ -271,10 +284,11 @@ def _on_one(closed: ClosedJaxpr, layouts: Sequence[Any], device: Any, outs: Sequ
         told = []  # the first argument was put on the device itself
     asked = [s for s in outs if isinstance(s, NamedSharding)]
     mesh = next((s.mesh for s in [*asked, *told]), None) or next(meshes_of(closed), None) or current_mesh()
+    device = _where_named(closed, said, outs, device)
     home = client.sharding_of(device)
     ins = tuple(home if at is None or at._device is not device else at for at in layouts)
     if mesh is None or place_of(mesh) is not device:
-        put = any(isinstance(s, SingleDeviceSharding) for s in (*said, *outs))
+        put = _device_named(closed) is not None or any(isinstance(s, SingleDeviceSharding) for s in (*said, *outs))
         return MeshLayouts(device, ins, (put_on(device),) * len(closed.out_avals)) if put else device
     mesh = _of_types(closed, mesh)
     first = said.index(told[0]) if told and by_itself else 0
@@ -285,6 +299,19 @@ def _on_one(closed: ClosedJaxpr, layouts: Sequence[Any], device: Any, outs: Sequ
         for s, a in zip(outs or [None] * len(closed.out_avals), closed.out_avals)
     ]
     return MeshLayouts(device, ins, tuple(map(layout_for, results, closed.out_avals)))
+
+
+def _where_named(closed: ClosedJaxpr, said: Sequence[Any], outs: Sequence[Any], device: Any) -> Any:
+    """The device that the program or what is asked of its results names, else the given one. Raises ValueError where several are
+    named, or an argument was put on another."""
+    names = [_device_named(closed), *[s._device for s in outs if isinstance(s, SingleDeviceSharding)]]
+    named = next((d for d in names if d is not None), device)
+    here = [*[d for d in names if d is not None], *[device for s in said if s is not None]]
+    if other := next((d for d in here if d is not named), None):
+        raise ValueError(
+            f"incompatible devices: {closed.jaxpr.debug.name} names {named}, and others of its values are on {other}"
+        )
+    return named
 
 
 def _named(closed: ClosedJaxpr) -> Mesh | None:

@@ -218,7 +218,7 @@ def _spread(function: JitFunction, arguments: Arguments, avals: Sequence[Any], t
         layouts.append(known if said is None else layout_for(said, aval))
     if uses_refs(traced.closed.jaxpr):
         return ReferenceProgram(traced.closed).spread(layouts, device)
-    return spread_for(traced.closed, layouts, device, () if shardings is None else shardings.results(traced))
+    return spread_for(traced.closed, layouts, device, function._where_results_lie(traced))
 
 
 class _Stage:

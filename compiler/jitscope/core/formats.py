@@ -17,12 +17,15 @@ class _Auto:
         return "AUTO"
 
 
+AUTO: Final = _Auto()
+
+
 class Layout:
     """The order of an array's axes in memory, the slowest first: (0, 1) is row by row. `tiling`: shapes of tiles, if it is cut into
     such; `Layout.AUTO` leaves it to XLA. Raises ValueError for numbers that are no order of axes."""
 
     __slots__ = ("major_to_minor", "sub_byte_element_size_in_bits", "tiling")
-    AUTO: Final = _Auto()
+    AUTO: Final = AUTO
 
     def __init__(
         self,
