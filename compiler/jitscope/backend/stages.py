@@ -542,11 +542,13 @@ class CompiledStage(_Stage):
 
     @property
     def input_shardings(self) -> PyTree:
-        """How each argument is laid out, in their structure."""
+        """How each argument is laid out, in their structure; None for those that nobody reads."""
+        kept = {*self._program.kept}
+        return self.in_tree.unflatten([at if i in kept else None for i, at in enumerate(self._where_inputs_lie())])
+
+    def _where_inputs_lie(self) -> list[Any]:
         device, count = self._device, self.in_tree.num_leaves
-        return self.in_tree.unflatten(
-            _said(device.ins if isinstance(device, (Spread, MeshLayouts)) else [None] * count, device)
-        )
+        return _said(device.ins if isinstance(device, (Spread, MeshLayouts)) else [None] * count, device)
 
     @property
     def output_shardings(self) -> PyTree:
@@ -560,7 +562,7 @@ class CompiledStage(_Stage):
     def input_formats(self) -> PyTree:
         """Where each argument lies and in which order its axes lie in memory, in their structure; of those that nobody reads, a
         Format that says nothing."""
-        at = tree.leaves(self.input_shardings)
+        at = self._where_inputs_lie()
         kept, found = self._program.kept, [Format()] * len(at)
         for i, order in zip(kept, self._program.executable.orders()[0][len(self._program.hidden) :]):
             found[i] = Format(Layout(*order), at[i])

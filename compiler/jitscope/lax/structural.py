@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..backend.placement import laid, laying, place_like
+from ..backend.stages import ShapeDtypeStruct
 from ..core import dtypes
 from ..core.annotations import Array, ArrayLike, DTypeLike, PartitionSpec, Sharding, SupportsShape
 from ..core.avals import aval_of
@@ -177,7 +178,8 @@ def full_like(
     aval = aval_of(x)
     sizes = aval.shape if shape is None else tuple(shape)
     made = full(sizes, fill_value, aval.dtype if dtype is None else dtype, sharding=place_like(x, sizes, dtype))
-    return linear.convert(made, aval.dtype, True) if dtype is None and aval.weak_type else made
+    weak = dtype is None and aval.weak_type and not isinstance(x, ShapeDtypeStruct)
+    return linear.convert(made, aval.dtype, True) if weak else made
 
 
 def iota(dtype: DTypeLike, size: int) -> Array:

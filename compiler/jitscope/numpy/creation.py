@@ -15,6 +15,7 @@ from .. import tree
 from ..backend.array import Array, array_from_numpy, one_device, to_array
 from ..backend.guarding import guard
 from ..backend.placement import by_device, laid, place_like
+from ..backend.stages import ShapeDtypeStruct
 from ..backend.watching import look_at
 from ..core import config, dtypes
 from ..core.annotations import (
@@ -362,7 +363,7 @@ def full_like(
     if isinstance(like, Tracer) and like.aval.mark is not None and sizes == like.aval.shape:
         made = full_like(like.aval.update(sharding=None), fill_value, dtype, device=device)
         return as_said(made, with_sums(like.aval, Sums(nothing, sums_of(like.aval).reduced)))  # no term of a sum
-    if dtype is None and getattr(aval, "weak_type", False):
+    if dtype is None and getattr(aval, "weak_type", False) and not isinstance(a, ShapeDtypeStruct):
         value, given = operand_and_aval("full_like", fill_value)
         return on_device(_spread(value, sizes, aval.dtype, not given.ndim), device)
     return full(sizes, fill_value, canonicalize(aval.dtype) if dtype is None else dtype, device=device)

@@ -13,6 +13,7 @@ import numpy as np
 from .. import tree as _tree
 from ..backend.array import Array, array_from_numpy, array_on
 from ..backend.placement import by_device, device_of_request, is_layout, laid_out
+from ..backend.stages import ShapeDtypeStruct
 from ..core import dtypes as _dtypes, notices
 from ..core.annotations import Array as AnyArray, ArrayLike, Axes, Device, DTypeLike, Sharding
 from ..core.avals import aval_of, from_protocol, is_python_scalar
@@ -225,6 +226,8 @@ def result_type(*args: ArrayLike | DTypeLike) -> np.dtype:
 
 def typed(x: Any) -> tuple[Any, bool]:
     """The dtype and weak type of a value or of a dtype; Python's number types are weak."""
+    if isinstance(x, ShapeDtypeStruct):  # which says how an array is, and is none: as in JAX
+        return explicit(x.dtype), False
     if hasattr(x, "aval") or isinstance(x, (np.ndarray, np.generic)) or is_python_scalar(x):
         aval = aval_of(x)
         return aval.dtype, aval.weak_type
