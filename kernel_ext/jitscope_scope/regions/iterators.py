@@ -299,7 +299,9 @@ class _Writer:
         at = ast.Tuple([ast.Name(n, ast.Load()) for n in counts], ast.Load())
         first = ast.Assign([ast.Name(own, ast.Store())], ast.Subscript(ast.Name(name, ast.Load()), at, ast.Load()))
         sizes = [ast.parse(f"{name}.shape[{k}]", mode="eval").body for k in range(value.ndim)]
-        heads = [(ast.Name(n, ast.Store()), _call("range", z)) for n, z in zip(counts, sizes, strict=True)]
+        heads: list[tuple[ast.expr, ast.expr]] = [
+            (ast.Name(n, ast.Store()), _call("range", z)) for n, z in zip(counts, sizes, strict=True)
+        ]
         return self.nested(s, heads, [first])
 
     def combinations(self, s: ast.For, call: ast.Call, again: bool = False) -> list[ast.stmt] | None:

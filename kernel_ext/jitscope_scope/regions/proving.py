@@ -343,10 +343,10 @@ def _one(
             quiet = contextlib.redirect_stdout(said := io.StringIO())
             with (
                 no_longer_than(LONGEST, _endless(line), computing=True),
-                np.errstate(**told_of),
+                np.errstate(**told_of),  # type: ignore[arg-type]
                 quiet,
                 _in_session(a, *around),
-            ):  # type: ignore[arg-type]
+            ):
                 exec(plain, a, inside)  # type: ignore[arg-type]
         except CannotCompile:
             raise
