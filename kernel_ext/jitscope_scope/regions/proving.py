@@ -23,7 +23,7 @@ from jitscope.backend.compiling_anew import compiling_anew
 from . import ties, words
 from .alarms import no_longer_than
 from .answers import CannotCompile
-from .clock import Pair, Stopwatch, of_one
+from .clock import Seconds, Stopwatch, of_one
 from .differences import Differences, arrays_in, joined, rounding_of, sensitivity
 from .draws import states, states_kept
 from .homes import attributes_of, data_of, has_value, is_array, is_users_object, variables_of
@@ -139,8 +139,8 @@ def _proof(
     ran = any(getattr(f, "traces", 0) or f._cache_size() for f in forms)
     if not ran and not all(eval(t, {**names, **visit.values}) for t in edit.kinds):
         raise CannotCompile(line, "object", "the compiled form is not the one that runs")
-    passed: list[Pair] = []
-    while len(passed) < 3 or (len(passed) < 25 and sum(p[0] for p in passed) < ENOUGH):
+    passed: list[Seconds] = []
+    while len(passed) < 3 or (len(passed) < 25 and sum(p.wall for p in passed) < ENOUGH):
         again = snapshot(visit.values)
         names = {**names, **again}
         with contextlib.redirect_stdout(io.StringIO()), states_kept():

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .answers import CannotCompile
-from .clock import work
+from .clock import Seconds, computed, total, work
 from .differences import Differences, joined
 from .naming import root_of
 from .proving import compared, floor_of, largest
@@ -39,7 +39,7 @@ cells, runs, out = json.load(open(sys.argv[1])), json.loads(sys.argv[2]), sys.ar
 main = types.ModuleType("__main__"); sys.modules["__main__"] = main
 names = main.__dict__; names["__name__"] = "__main__"
 said, times = io.StringIO(), []
-wall, used_cpu = time.perf_counter, time.process_time
+clocks = time.perf_counter, time.process_time, time.thread_time
 def counting(name, of, unit):
     # A clock that is the same in both programs: the cells' own calls count, all others see the time.
     def clock():
@@ -57,9 +57,9 @@ with contextlib.redirect_stdout(said):
     for k, (source, count) in enumerate(zip(cells, runs)):
         code = compile(source, f"<cell {k + 1}>", "exec")
         for _ in range(count):
-            start, used = wall(), used_cpu()
+            began = [clock() for clock in clocks]
             exec(code, names)
-            times.append((k, wall() - start, used_cpu() - used))
+            times.append((k, *[clock() - start for clock, start in zip(clocks, began)]))
 from jitscope_scope.regions.homes import attributes_of
 def plain(v, depth=0):
     if isinstance(v, (np.ndarray, np.generic, int, float, complex, str, bytes, type(None))):
@@ -164,10 +164,10 @@ def _totals(times: object, runs: list[int], ran: list[int]) -> list[float]:
     assert isinstance(times, list)
     totals = []
     for k, count in enumerate(ran):
-        clocks = list(zip(*((wall, used) for c, wall, used in times if c == k), strict=True))
-        later = clocks[1][1:] or clocks[1]
-        usual = min(sorted(clocks[0])[count // 2], sum(later) / len(later))
-        totals.append(work((sum(clocks[0]), sum(clocks[1]))) + (runs[k] - count) * usual)
+        spent = [Seconds(*clocks) for c, *clocks in times if c == k]
+        later = spent[1:] or spent
+        usual = min(sorted(one.wall for one in spent)[count // 2], computed(total(later)) / len(later))
+        totals.append(work(total(spent)) + (runs[k] - count) * usual)
     return totals
 
 

@@ -16,7 +16,7 @@ from weakref import ref
 import numpy as np
 
 from . import paths
-from .clock import Pair, Stopwatch, added, work
+from .clock import NOTHING, Seconds, Stopwatch, added, work
 from .homes import attributes_of, is_users_object, keep_attributes, variables_of
 from .words import of_users
 
@@ -112,9 +112,9 @@ class Observation:
     names: frozenset[str]
     binds: frozenset[str]
     count: int = 0
-    spent: Pair = (0.0, 0.0)
+    spent: Seconds = NOTHING
     watch: Stopwatch | None = None
-    own: Pair = (0.0, 0.0)
+    own: Seconds = NOTHING
     """What the notes had taken when the passage began."""
     visit: Visit | None = None
     frame: FrameType | None = None
@@ -138,7 +138,7 @@ class Recorder:
 
     def __init__(self) -> None:
         self.seen: dict[int, Observation] = {}
-        self.lost: Pair = (0.0, 0.0)
+        self.lost = NOTHING
         """What the notes themselves took."""
         self.functions: list[FunctionType] = []
         """Those that were made with notes in them."""

@@ -19,7 +19,7 @@ import pytest
 from jitscope_scope.regions import alarms, finding, pricing, proving
 from jitscope_scope.regions.answers import Region
 from jitscope_scope.regions.cells import Cell
-from jitscope_scope.regions.clock import of_one
+from jitscope_scope.regions.clock import Seconds, of_one
 from jitscope_scope.regions.replaying import harmless
 from tests.scope.regions.programs import Program
 from tests.scope.regions.test_programs import watched
@@ -236,13 +236,14 @@ def test_what_the_first_run_alone_took_is_shared_by_all(monkeypatch) -> None:
 @pytest.mark.parametrize(
     ("runs", "seconds"),
     [
-        ([(3e-5, 0.0), (2e-5, 0.0)], 2e-5),  # the process's clock stood still
-        ([(3e-5, 0.0), (3e-5, 2e-5)], 1e-5),
-        ([(3e-5, 8e-5), (2e-5, 8e-5)], 2e-5),
+        ([(3e-5, 0.0, 0.0), (2e-5, 0.0, 0.0)], 2e-5),  # the clocks stood still
+        ([(3e-5, 0.0, 0.0), (3e-5, 2e-5, 0.0)], 1e-5),  # it waited for other threads
+        ([(3e-5, 8e-5, 2e-5), (2e-5, 8e-5, 2e-5)], 2e-5),
+        ([(9e-3, 0.0, 3e-3), (9e-3, 4e-3, 3e-3)], 3e-3),  # a busy machine, and the process's clock late
     ],
 )
 def test_no_run_takes_no_time(runs, seconds) -> None:
-    assert of_one(runs) == seconds
+    assert of_one([Seconds(*run) for run in runs]) == seconds
 
 
 def test_what_memory_held_before_is_no_measure_of_a_bound(monkeypatch) -> None:
