@@ -23,6 +23,7 @@ NAMES = {
     "export/calling.py": "whether an exported program is for this platform",
     "export/checks.py": "native functions that only this platform has",
     "export/exporting.py": "the platform that functions are exported for, if none is named",
+    "interpreters/mlir.py": "platforms that a lowering rule may be for",
 }
 
 
