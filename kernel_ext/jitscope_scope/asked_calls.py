@@ -44,11 +44,12 @@ def of_arrays(
     fixed = {i: leaf for i, leaf in enumerate(leaves) if isinstance(leaf, kinds) or not _is_data(leaf)}
     if not fixed:
         return AskedCall(function, args, kwargs)
+    count = len(leaves)  # the function keeps no arrays
 
     @functools.wraps(function)
     def of_data(*args: Any, **kwargs: Any) -> Any:
         data = iter(trees.leaves((args, kwargs)))
-        whole = trees.unflatten(form, [fixed[i] if i in fixed else next(data) for i in range(len(leaves))])
+        whole = trees.unflatten(form, [fixed[i] if i in fixed else next(data) for i in range(count)])
         return trees.map(lambda leaf: leaf if _is_data(leaf) else None, function(*whole[0], **whole[1]))
 
     of_data.__name__ = _name(function)
