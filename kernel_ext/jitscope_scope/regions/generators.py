@@ -49,7 +49,7 @@ def written_in(form: StandIns, definitions: Definitions, around: Mapping[str, ob
     return StandIns(new, seen, first, (*form.after, *([f"del {', '.join(own)}"] if own else [])), form.depth)
 
 
-class _Writer:
+class _Writer(naming.OwnNames):
     def __init__(
         self,
         body: naming.Statements,
@@ -59,8 +59,7 @@ class _Writer:
     ) -> None:
         self.visit, self.definitions = visit, definitions
         self.bound = naming.bound(body) | naming.stored_into(body)
-        self.taken = taken | self.bound | naming.loaded(body)
-        self.made: set[str] = set()
+        super().__init__(taken | self.bound | naming.loaded(body))
 
     def statement(self, s: ast.stmt) -> list[ast.stmt]:
         """A statement without the generators that loops in it go through."""
@@ -92,18 +91,11 @@ class _Writer:
         changing = naming.bound(loop.body) | naming.bound(node.body)
         fixed = (ast.Name, ast.Constant)
         same = {n: v for n, v in given.items() if isinstance(v, fixed) and not (naming.loaded([v]) | {n}) & changing}
-        names = {n: self._free(f"{n}_of_{node.name}") for n in sorted(own - same.keys())}
+        names = {n: self.name(f"{n}_of_{node.name}") for n in sorted(own - same.keys())}
         start = [ast.Assign([ast.Name(names[n], ast.Store())], v) for n, v in given.items() if n in names]
         body = [Renamed(names | same).visit(copy.deepcopy(s)) for s in node.body]
         lines = [placed_at(s, loop) for s in [*start, *body]]
         return visited(_Yields(loop), lines)
-
-    def _free(self, name: str) -> str:
-        while name in self.taken:
-            name += "_"
-        self.taken.add(name)
-        self.made.add(name)
-        return name
 
 
 class _Yields(ast.NodeTransformer):

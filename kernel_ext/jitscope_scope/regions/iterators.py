@@ -136,22 +136,12 @@ def _made_by(s: ast.stmt, visit: Visit) -> Visit | None:
     return replace(visit, values={**visit.values, made: value}, live={**visit.live, made: value}, states=kept)
 
 
-class _Writer:
+class _Writer(naming.OwnNames):
     def __init__(self, body: naming.Statements, visit: Visit) -> None:
         self.visit, self.changed = visit, False
-        self.taken = {*visit.values, *visit.after, *visit.around, *naming.names(body)}
-        self.made = set[str]()
-        """The edit's own names."""
+        super().__init__({*visit.values, *visit.after, *visit.around, *naming.names(body)})
         self.after, self.tests = list[str](), list[str]()
         self.bound = naming.bound(body) | naming.stored_into(body)
-
-    def name(self, wish: str) -> str:
-        """A name that is not taken."""
-        while wish in self.taken:
-            wish += "_"
-        self.taken.add(wish)
-        self.made.add(wish)
-        return wish
 
     def statement(self, s: ast.stmt, inner: bool = False) -> list[ast.stmt]:
         """A statement with other loops in the place of those in it. What an `inner` loop draws is drawn before the outer one."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from typing import TypeVar
 
 from ..source_code.bindings import root_name
@@ -268,3 +268,18 @@ def size_of_range(parts: list[ast.expr]) -> ast.expr | None:
         case [low, ast.BinOp(left, ast.Add(), size)] if ast.dump(left) == ast.dump(low):
             return size
     return None
+
+
+class OwnNames:
+    """Names that an edit makes for itself: none is `taken`, and all are `made`."""
+
+    def __init__(self, taken: Set[str]) -> None:
+        self.taken, self.made = {*taken}, set[str]()
+
+    def name(self, wish: str) -> str:
+        """A name that is not taken."""
+        while wish in self.taken:
+            wish += "_"
+        self.taken.add(wish)
+        self.made.add(wish)
+        return wish

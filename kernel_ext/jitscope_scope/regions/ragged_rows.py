@@ -191,11 +191,11 @@ def _first_names(s: ast.For, found: Mapping[str, int], visit: Visit, last: list[
         return
 
 
-class _Writer:
+class _Writer(naming.OwnNames):
     def __init__(self, found: Mapping[str, int], form: StandIns, numpy: str, stored: frozenset[str]) -> None:
         self.found, self.visit, self.numpy = found, form.visit, numpy
-        self.taken = {*form.visit.values, *form.visit.after, *naming.names(form.body)}
-        self.used, self.made, self.last = set[str](), set[str](), list[str]()
+        super().__init__({*form.visit.values, *form.visit.after, *naming.names(form.body)})
+        self.used, self.last = set[str](), list[str]()
         self.changing, self.stored = naming.bound(form.body), stored
         self.as_long = set[str]()
         """Names of rows that are as long as each other."""
@@ -261,14 +261,6 @@ class _Writer:
         """How long a row is."""
         self.used.add(name)
         return ast.Subscript(ast.Name(f"lengths_of_{name}", ast.Load()), copy.deepcopy(at), ast.Load())
-
-    def name(self, wish: str) -> str:
-        """A name that is not taken."""
-        while wish in self.taken:
-            wish += "_"
-        self.taken.add(wish)
-        self.made.add(wish)
-        return wish
 
     def before(self, wish: str, value: ast.expr) -> ast.Name:
         """A name for a value, which is bound before the statement."""
