@@ -103,6 +103,8 @@ class SharpBits:
         try:
             where = traces[0].where
             fixes = repairs(error, one.id, where) if one is not None and where is not None else []
+            if one is not None and one.fix.edits and fixes:
+                one = self._as_tried(one, fixes)
             if (
                 not fixes
                 and one is not None
@@ -116,6 +118,14 @@ class SharpBits:
             return observe.stopped_document(error, place_of, made)
         finally:
             del error.unfinished  # pyright: ignore[reportAttributeAccessIssue]
+
+    def _as_tried(self, one: Diagnostic, fixes: Sequence[Fix]) -> Diagnostic:
+        """An error with how its edit was proved; where that was tried, and failed, with one that did not, or with why there is none."""
+        same = next((fix for fix in fixes if fix.edits == one.fix.edits), None)
+        other = replace(one, fix=fixes[0] if same is None else replace(one.fix, checked=same.checked))
+        with self._lock:
+            self._errors = [other if known is one else known for known in self._errors]
+        return other
 
     def _of_jax(self, one: Diagnostic, error: BaseException) -> DiagnosticsDocument | None:
         known = (one.id in TO_DO or one.id == "not-a-jax-type") and jaxwatch.mistake(error) is not None

@@ -142,8 +142,7 @@ def _trace(
     except Exception as error:
         failure = {"error": type(error).__name__, "message": message_of(error), **detail}
         records.emit(_record(function, "error", number, start, failure, signature))
-        if device is not None:
-            keep_numbers(error, arguments.leaves)
+        keep_numbers(error, arguments.leaves)
         raise
     finally:
         unfinished.discard(here)

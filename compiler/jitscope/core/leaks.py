@@ -53,13 +53,14 @@ def _holder(x: Any) -> str:
 
 
 def _referrer(x: Any, seen: set[int]) -> Any:
-    """What holds it; what IPython has shown is held by its display hook, too, which nobody wrote."""
+    """What holds it; what IPython has shown is held by its display hook, too, which nobody wrote, and what is gone
+    through by an iterator."""
     found = [
         r
         for r in gc.get_referrers(x)
         if id(r) not in seen and not isinstance(r, types.FrameType) and not (isinstance(r, list) and len(r) > 10_000)
     ]
-    return min(found, key=lambda r: type(r).__module__.startswith("IPython"), default=None)
+    return min(found, key=lambda r: (type(r).__module__.startswith("IPython"), hasattr(r, "__next__")), default=None)
 
 
 def _place_in(container: Any, x: Any) -> Any:

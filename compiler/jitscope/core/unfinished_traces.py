@@ -13,6 +13,8 @@ from functools import lru_cache
 from types import CodeType, FrameType
 from typing import Any
 
+import numpy as np
+
 from ..named_tuple import NamedTuple
 from . import source, users_source
 from .annotations import JaxprTrace
@@ -46,7 +48,9 @@ class UnfinishedTrace(NamedTuple):
     in_library: bool
     """Whether an operation of the library raised the error, and not the user's code."""
     numbers: dict[int, Any] = {}
-    """The values of the arguments that are single booleans and integers, by their place."""
+    """The values of the arguments that are single booleans and integers, and no arrays, by their place."""
+    reverse: bool = False
+    """Whether it was called to be differentiated in reverse, which no loop can be whose turns are not counted before it runs."""
     again: Callable[..., None] | None = None
     """Traces a function of another library once more (see `jaxwatch.retracing`)."""
 
@@ -85,18 +89,26 @@ def keep(
 
 
 def keep_numbers(error: BaseException, leaves: Sequence[Any]) -> None:
-    """Keep the values of booleans and integers that the outermost trace was called with."""
+    """Keep the values of booleans and integers that the outermost trace was called with, and whether it is differentiated in reverse."""
     traces = unfinished(error)
     if 0 < len(traces) < DEEPEST:
         with suppress(Exception):  # likewise
-            traces[-1] = traces[-1]._replace(
-                numbers={i: x if isinstance(x, int) else x.item() for i, x in enumerate(leaves) if is_count(x)}
-            )
+            numbers = {i: x if isinstance(x, int) else x.item() for i, x in enumerate(leaves) if is_count(x)}
+            traces[-1] = traces[-1]._replace(numbers=numbers, reverse=any(map(_is_linearized, leaves)))
 
 
 def is_count(x: Any) -> bool:
-    """Whether a value is a whole number or a truth value: an int, or an array of shape [] that holds one."""
-    return isinstance(x, int) or (getattr(x, "shape", None) == () and getattr(x.dtype, "kind", "") in ("b", "i", "u"))
+    """Whether a value is a whole number or a truth value of Python's or NumPy's, and no array: those have no hash."""
+    return isinstance(x, (int, np.bool_, np.integer))
+
+
+def _is_linearized(x: Any) -> bool:
+    """Whether a value stands for one with a derivative that is taken in reverse, at any depth of transformations."""
+    while hasattr(x, "tracing"):
+        if getattr(x.tracing, "linear", False):
+            return True
+        x = x.underlying()
+    return False
 
 
 def is_of_python(aval: Any) -> bool:

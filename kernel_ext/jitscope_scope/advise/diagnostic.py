@@ -18,11 +18,13 @@ Origin = Literal["look", "trace", "miss", "run"]
 
 @dataclass(frozen=True)
 class Fix:
-    """What to do, in words, and the edits that do it; no edits where it takes more than editing. `checked` says how it was proved."""
+    """What to do, in words, and the edits that do it; no edits where it takes more than editing. `checked` says how it was proved, `tried` that
+    other edits of the place were tried and do not hold."""
 
     text: str
     edits: tuple[Edit, ...] = ()
     checked: str = ""
+    tried: bool = False
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,7 @@ def together(looked: Iterable[Diagnostic], ran: Iterable[Diagnostic]) -> list[Di
     """What a look and a run found. An error is told once: one that a run met stands for those that the look expected in its line,
     with the edits that the look has for it."""
     looked = list(looked)
-    ran = [one if one.fix.edits else replace(one, fix=_fix_of(one, looked)) for one in ran]
+    ran = [one if one.fix.edits or one.fix.tried else replace(one, fix=_fix_of(one, looked)) for one in ran]
     met, expected = _errors_by_line(ran), _errors_by_line(looked)
     for line, ends in met.items():
         here, ids = expected.get(line, []), {one.id for one in ends}

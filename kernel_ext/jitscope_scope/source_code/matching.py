@@ -1,9 +1,11 @@
-"""A `match` on a value that is not known, as what chooses between the values of its cases."""
+"""A `match` on a value that is not known, or `if`s one behind the other, as what chooses between the values of its cases."""
 
 from __future__ import annotations
 
 import ast
 from typing import NamedTuple
+
+from .conditions import condition
 
 
 class Choice(NamedTuple):
@@ -13,6 +15,31 @@ class Choice(NamedTuple):
     before: str
     tests: tuple[str, ...]
     values: tuple[ast.expr, ...]
+
+
+def choice_of_ifs(node: ast.If, after: list[ast.stmt]) -> Choice | None:
+    """What an `if` gives, and those in its `elif`s, or behind it where each returns."""
+    given = _given(node.body)
+    if given is None:
+        return None
+    before, value = given
+    match node.orelse or (after if before == "return " else []):
+        case [ast.If() as other, *more] if before == "return " or not more:
+            rest = choice_of_ifs(other, after if node.orelse else more)
+        case []:
+            rest = (
+                Choice(before, (), (ast.Name(before.removesuffix(" = "), ast.Load()),)) if before != "return " else None
+            )
+        case others:
+            last = _given(others[:1])
+            rest = (
+                Choice(last[0], (), (last[1],))
+                if last is not None and (others[1:] == [] or before == "return ")
+                else None
+            )
+    if rest is None or rest.before != before:
+        return None
+    return Choice(before, (condition(node.test), *rest.tests), (value, *rest.values))
 
 
 def choice(node: ast.Match, after: list[ast.stmt]) -> Choice | None:

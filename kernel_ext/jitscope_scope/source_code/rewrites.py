@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from jitscope.core.source import Position
 
-from .choosing import chosen
+from .choosing import can_choose, chosen
 from .conditions import ELEMENTS, OF_TRUTH, TRUTHS, as_operand, condition, is_truth
 from .loop_words import (
     CHANGES_LENGTH,
@@ -25,7 +25,7 @@ from .loop_words import (
     rest_of_block,
     skipped,
 )
-from .matching import choice
+from .matching import Choice, choice, choice_of_ifs
 from .of_shapes import OF_SHAPES, is_of_shapes
 from .places import path_at, with_index
 from .slice_length import length_of
@@ -65,7 +65,7 @@ def rewrite(position: Position | None, asked: str, values: Mapping[str, object] 
     stand for, as far as that is known."""
     try:
         found = rewritten(path_at(position), asked) if position is not None else None
-        if found is not None and found.choices and not all(chosen(one, values) for one in found.choices):
+        if found is not None and found.choices and not can_choose(found.choices, values):
             found = _cond_in_words(found.node, found.condition)
     except (ValueError, RecursionError):  # of an expression too deep to be written out
         return ""
@@ -134,6 +134,11 @@ def _match(node: ast.Match, path: list[ast.AST]) -> Rewrite:
     if found is None or not all(chosen(one, {}) for one in found.values):
         words = f"test `{ast.unparse(node.subject)}` by `jnp.where`, case by case, or let `lax.switch` choose among functions"
         return Rewrite(node, f"{words}: `match` needs a value", False)
+    return _of_choice(node, found)
+
+
+def _of_choice(node: ast.AST, found: Choice) -> Rewrite:
+    """`jnp.where` in one another, case by case."""
     text = ast.unparse(found.values[-1])
     for test, value in reversed(list(zip(found.tests, found.values))):
         text = f"jnp.where({test}, {ast.unparse(value)}, {text})"
@@ -198,16 +203,9 @@ def _if(node: ast.If, path: list[ast.AST]) -> Rewrite:
         return Rewrite(node, RAISING, False)
     if changes_length(node):
         return Rewrite(node, CHANGES_LENGTH.format(test), False)
-    other = node.orelse or rest_of_block(node, path)
-    match node.body, other:
-        case [ast.Return(value=ast.expr() as a)], [ast.Return(value=ast.expr() as b), *_]:
-            return _where(node, test, a, b, "return ")
-        case [ast.Assign(targets=[ast.Name(id=one)], value=a)], [ast.Assign(targets=[ast.Name(id=two)], value=b)] if (
-            one == two and node.orelse
-        ):
-            return _where(node, test, a, b, f"{one} = ")
-        case [ast.Assign(targets=[ast.Name(id=name)], value=a)], _ if not node.orelse:
-            return _where(node, test, a, ast.Name(name, ast.Load()), f"{name} = ")
+    found = choice_of_ifs(node, rest_of_block(node, path))
+    if found is not None and all(chosen(one, {}) for one in found.values):
+        return _of_choice(node, found)
     return _cond_in_words(node, test)
 
 

@@ -194,10 +194,10 @@ class Code:
         return block[block.index(statement) + 1 :] if block else []
 
     def in_place_of(self, node: ast.AST, text: str, last: ast.AST | None = None) -> Edit:
-        """The edit that puts `text` where a node stands, and all up to the `last`: up to the `return` behind an `if` where a `return` gives both
+        """The edit that puts `text` where a node stands, and all up to the `last`: with what comes behind an `if` where a `return` gives all
         values. What stands in place of an `elif` goes below an `else`."""
-        if last is None and isinstance(node, ast.If) and not node.orelse and text.startswith("return "):
-            last = next(iter(self.after(node)), None)
+        if last is None and isinstance(node, ast.If) and text.startswith("return "):
+            last = next(iter(self.after(node)[::-1]), None)
         span, end = self.span(node), self.span(node if last is None else last)
         if is_elif(node, self.parents.get(node)):
             text = "else:\n" + textwrap.indent(text, "    ")

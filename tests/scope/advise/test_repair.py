@@ -160,6 +160,16 @@ KINDS = {
         "        y = x * 2\n        z = y\n    return y + z\nassert f(-1.0, 2) == -2 and f(2.0, 2) == 8\nassert f(2.0, 1) == 7\n",
         "        y = 5.0\n    else:\n        def when_true(y, z):",
     ),
+    "ifs in one another": (
+        "@jax.jit\ndef f(x):\n    if x > 2:\n        y = 5.0\n    elif x > 0:\n        y = x\n    else:\n        y = -x\n    return y\n"
+        "assert (f(3.0), f(1.0), f(-4.0)) == (5, 1, 4)\n",
+        "    y = jnp.where(x > 2, 5.0, jnp.where(x > 0, x, -x))\n    return y\n",
+    ),
+    "ifs that return": (
+        "@jax.jit\ndef f(x):\n    if x > 2:\n        return 5.0\n    if x > 0 and x < 9:\n        return x\n    return -x\n"
+        "assert (f(3.0), f(1.0), f(-4.0)) == (5, 1, 4)\n",
+        "def f(x):\n    return jnp.where(x > 2, 5.0, jnp.where((x > 0) & (x < 9), x, -x))\nassert",
+    ),
     "the body of a scan": (
         "def body(c, x):\n    if x > c:\n        c = x\n    return c, c\njax.jit(lambda xs: lax.scan(body, 0.0, xs))(jnp.ones(3))\n",
         "c = jnp.where(x > c, x, c)",
@@ -191,6 +201,33 @@ def test_masks_of_rows_and_values_that_are_counted_are_not_rewritten(line: str) 
 def test_what_fails_is_not_offered() -> None:
     text = "@jax.jit\ndef f(x):\n    if x > 0:\n        y = jnp.ones(2)\n    else:\n        y = jnp.ones(3)\n    return y\nf(1.0)\n"
     assert fixes_of(run(text)[1]) == []
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "checked"), [("x", "x + 1", 1), ("x", "x.sum()", 0), ("x[None]", "x", 0), ("x", "0.0", 0)]
+)
+def test_a_choice_between_shapes_is_not_said_to_be_checked(one: str, other: str, checked: int) -> None:
+    """`jnp.where` would give both the shape of both together; a number is filled in, which is said."""
+    text = f"@jax.jit\ndef f(x):\n    return {one} if x[0] > 0 else {other}\nf(jnp.ones(2))\n"
+    found = fixes_of(run(text)[1])
+    assert [bool(fix.checked) for fix in found] == [bool(checked)]
+    assert bool(found[0].edits) == (checked or other == "0.0")
+
+
+@pytest.mark.parametrize(("by", "loops"), [("grad", 0), ("jacrev", 0), ("jacfwd", 1), ("jit", 1)])
+def test_no_loop_is_offered_whose_turns_a_gradient_would_have_to_count(by: str, loops: int) -> None:
+    text = f"@jax.jit\ndef f(x, n):\n    for i in range(n):\n        x = x * 2\n    return x\njax.{by}(f)(1.0, 3)\n"
+    found = fixes_of(run(text)[1])
+    assert sum("fori_loop" in fix.text for fix in found) == loops
+    assert all(run(applied(text, fix.edits))[1] is None for fix in found if fix.checked)
+
+
+@pytest.mark.parametrize(("flag", "static"), [("True", True), ("np.bool_(1)", True), ("jnp.array(True)", False)])
+def test_an_array_is_not_made_static(flag: str, static: bool) -> None:
+    text = f"@jax.jit\ndef f(x, m):\n    return not m\nf(1.0, {flag})\n"
+    found = fixes_of(run(text)[1])
+    assert any("static" in fix.text for fix in found) == static
+    assert all(run(applied(text, fix.edits))[1] is None for fix in found)
 
 
 @pytest.mark.parametrize("index", ["x[:n].sum()", "x[n:].mean()", "x[m].sum()", "x[jnp.abs(m)].max()"])

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ...source_code import rewrites
 from ...source_code.bindings import reads, root_name, stored
+from ...source_code.choosing import is_number
 from ...source_code.edits import Edit
+from ...source_code.known_shapes import shape_of
 from ...source_code.loop_words import skipped
 from ...source_code.text import Code
 from . import statements
-from .ranks import same_rank
 
 
 class Candidate(NamedTuple):
@@ -21,14 +22,25 @@ class Candidate(NamedTuple):
     text: str
     edits: tuple[Edit, ...]
     differs: str = ""
+    of_one_shape: tuple[Edit, ...] = ()
+    """The same edits, which raise where the values between which they choose have different shapes."""
+    of_numbers: bool = False
+    """Whether one of these values is a number, which takes the shape of the others."""
 
     @property
     def hands_on(self) -> bool:
         """Whether it only hands the traced value on, so that what stops the trace later is the rewrite's own doing."""
         return self.text in (_NUMBER, _TRUTH)
 
+    @property
+    def counts_no_turns(self) -> bool:
+        """Whether it is a loop whose turns are not counted before it runs."""
+        return self.text in (_WHILE, _FORI)
+
 
 _NUMBER, _TRUTH = "Keep it an array.", "Compute the truth of the elements."
+_WHILE = "Make it a lax.while_loop: the condition is looked at while the program runs."
+_FORI = "Make it a lax.fori_loop: the body is compiled once, for any number of iterations."
 
 _KINDS = {
     "branch-on-tracer": ("bool",), "logical-op-on-tracer": ("bool",), "loop-on-tracer": ("bool",), "flag-arg-traced": ("bool",),
@@ -45,15 +57,29 @@ def candidates(
 ) -> Iterator[Candidate]:
     """Rewrites for the sharp bit `known` at the nodes of `path` (the innermost first), in the names that the program has for the
     library. `values` are those of the function's own names."""
-    for words, usual, node, last, differs in _all(known, code, path, values):
+    for words, usual, node, last, differs, choices in _all(known, code, path, values):
         text = code.names.own(usual)
         if not code.names.knows(text):
             continue
-        yield Candidate(code.names.own(words), (code.in_place_of(node, text, last),), differs)
+        alike = (code.in_place_of(node, code.names.own(_of_one_shape(usual, choices)), last),) if choices else ()
+        numbers = any(is_number(one, values) for one in choices)
+        yield Candidate(
+            code.names.own(words), (code.in_place_of(node, text, last),), differs, alike, of_numbers=numbers
+        )
 
 
-_Made = tuple[str, str, Any, Any, str]
-"""Words, the text, the node it replaces, the last node it replaces if there are more, and where it gives other values."""
+def _of_one_shape(text: str, choices: Sequence[ast.expr]) -> str:
+    """A choice by `jnp.where` that raises where the first value and another one cannot be broadcast to each other's shape."""
+    before, where, rest = text.partition("jnp.where(")
+    first, *others = map(ast.unparse, choices)
+    pairs = [pair for other in others for pair in ((first, other), (other, first))]
+    checks = [f"jnp.broadcast_to({one}, jnp.shape({other}))" for one, other in pairs]
+    return f"{before}({', '.join(checks)}, {where}{rest})[-1]"
+
+
+_Made = tuple[str, str, Any, Any, str, Sequence[ast.expr]]
+"""Words, the text, the node it replaces, the last node it replaces if there are more, where it gives other values, and between which
+expressions it chooses."""
 
 
 def _all(known: str, code: Code, path: list[ast.AST], values: Mapping[str, Any]) -> Iterator[_Made]:
@@ -63,14 +89,20 @@ def _all(known: str, code: Code, path: list[ast.AST], values: Mapping[str, Any])
         found = rewrites.rewritten(path, asked)
         if found is None or not found.whole or not hasattr(found.node, "lineno"):
             continue
-        if found.of_one_rank is not None and not same_rank(*found.of_one_rank, values):
+        if found.of_one_rank is not None and not _of_one_rank(*found.of_one_rank, values):
             continue
         last = None
         if isinstance(found.node, ast.If) and (left_out := skipped(found.node, path)):
             last = left_out[-1]
         differs = found.differs or (_aliased(found.node, code) if asked == "assignment" else "")
-        yield _words(asked, found.text), found.text, found.node, last, differs
+        yield _words(asked, found.text), found.text, found.node, last, differs, found.choices
     yield from (one for one in _of_block(known, code, path, block) if not _asks_still(known, path, one[1]))
+
+
+def _of_one_rank(one: ast.expr | int, other: ast.expr, values: Mapping[str, Any]) -> bool:
+    """Whether two expressions, or a number of axes and an expression, certainly have as many axes."""
+    shapes = [(0,) * part if isinstance(part, int) else shape_of(part, values) for part in (one, other)]
+    return None not in shapes and len({len(shape) for shape in shapes if shape is not None}) == 1
 
 
 def _asks_still(known: str, path: list[ast.AST], text: str) -> bool:
@@ -88,22 +120,15 @@ def _of_block(known: str, code: Code, path: list[ast.AST], block: ast.stmt | Non
             text = statements.as_cond(chosen, rest, _before(block, code))
             if text is not None:
                 last = rest[-1] if rest and (skips or statements.replaces_rest(block)) else None
-                yield "Let lax.cond choose: only the branch that is taken runs.", text, block, last, ""
+                yield "Let lax.cond choose: only the branch that is taken runs.", text, block, last, "", ()
         case ast.While() if not _is_read_later(block, code):
             text = statements.as_while(block, _before(block, code))
             if text is not None:
-                words = "Make it a lax.while_loop: the condition is looked at while the program runs."
-                yield words, text, block, None, ""
+                yield _WHILE, text, block, None, "", ()
         case ast.For() if not _is_read_later(block, code):
             text = statements.as_fori(block, _before(block, code))
             if text is not None:
-                yield (
-                    "Make it a lax.fori_loop: the body is compiled once, for any number of iterations.",
-                    text,
-                    block,
-                    None,
-                    "",
-                )
+                yield _FORI, text, block, None, "", ()
     if known == "data-dependent-shape":
         yield from _sized(path)
 
@@ -142,7 +167,7 @@ def _sized(path: list[ast.AST]) -> Iterator[_Made]:
                 text = f"{ast.unparse(node.func)}({ast.unparse(x)}, size={array}.size{fill})"
                 with_what = "with the least element" if name == "unique" else "with 0, which is an index, too"
                 words = f"Say how many there can be at most; the places after the last one are filled {with_what}."
-                yield words, text, node, None, f"the result is longer, filled {with_what}"
+                yield words, text, node, None, f"the result is longer, filled {with_what}", ()
             case ast.stmt():
                 return
 

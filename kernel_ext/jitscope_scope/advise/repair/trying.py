@@ -33,6 +33,11 @@ from .static import HELPED, as_static
 MOST = 3
 _TRIED = "It was traced with this change."
 _FURTHER = " (No whole fix: with this change the trace gets past this line, and stops later, in line {}.)"
+_SHAPES = (
+    "Give both branches one shape: theirs differ, and which one is taken is not known. Neither lax.cond nor jnp.where can give now one, now the "
+    "other."
+)
+_TAKES_SHAPE = "a number takes the shape of the array that it is chosen beside"
 _UNTRIED = " (Not checked: a second trace would repeat what the code does besides computing.)"
 
 
@@ -60,7 +65,16 @@ def repairs(error: BaseException, known: str, where: Position) -> list[Fix]:
         in_while = any(isinstance(one, ast.While) for one in path[:2])
         made = list(_static(known, code, traces[-1], quiet, in_while))
         for one in candidates(known, code, own, values) if functions else ():
+            if traces[-1].reverse and one.counts_no_turns:
+                continue
             said = _try(one, code, functions, traces[-1], where) if quiet else _UNTRIED
+            if said == _TRIED and one.of_one_shape:
+                alike = one._replace(edits=one.of_one_shape)
+                if _try(alike, code, functions, traces[-1], where) != _TRIED:
+                    if not one.of_numbers:
+                        found.append(Fix(code.names.own(_SHAPES), tried=True))
+                        continue
+                    one = one._replace(differs=_TAKES_SHAPE)
             if said == _TRIED and one.differs:
                 found.append(
                     Fix(

@@ -23,7 +23,7 @@ from jitscope.core.trace import Tracer
 from jitscope.core.words import sentence
 
 from ... import jaxwatch
-from ...source_code.choosing import chosen
+from ...source_code.choosing import can_choose
 from ...source_code.edits import Span
 from ...source_code.frames import entries, position_of, value_in
 from ...source_code.names import Names, imported
@@ -302,7 +302,7 @@ def _fix(asked: str | None, where: Position, otherwise: str, names: Names, value
     found = rewritten(path, asked) if path and asked is not None else None
     if code is None or found is None or not found.whole or not hasattr(found.node, "lineno"):
         return Fix(otherwise)
-    if not all(chosen(one, values) for one in found.choices):
+    if not can_choose(found.choices, values):
         return Fix(otherwise)
     text = code.names.own(found.text)
     sure = found.is_edit and code.names.knows(text)
