@@ -364,3 +364,18 @@ def test_an_edit_that_takes_a_number_away_leads_to_no_other_error(body: str) -> 
         names: dict[str, object] = {}
         exec(applied(text, one.fix.edits), names)
         assert names["out"] is not None
+
+
+PRINTS = {
+    'print("x", x)': 'jax.debug.print("x {}", x)',
+    'print(f"sum {x.sum()} of {x.shape}")': 'jax.debug.print("sum {} of {}", x.sum(), x.shape)',
+    'print("a", f"m={x.mean():.2f}")': 'jax.debug.print("a m={:.2f}", x.mean())',
+    'print(f"{x!r}")': "",
+    'print(f"{{}} {x}")': "",
+}
+
+
+@pytest.mark.parametrize("line", PRINTS)
+def test_what_is_printed_is_printed_in_each_call_instead(line: str) -> None:
+    (one,) = look(f"{HEADER}@jax.jit\ndef f(x):\n    {line}\n    return x\n", "<program>")
+    assert [edit.text for edit in one.fix.edits] == ([PRINTS[line]] if PRINTS[line] else [])

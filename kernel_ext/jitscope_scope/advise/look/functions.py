@@ -9,6 +9,7 @@ from ...source_code.bindings import bound, read, stored
 from ...source_code.parameters import given_to, parameters
 from ...source_code.tree import below
 from ..code.functions import TracedFunction
+from ..code.values import gives_array
 from ..code.walk import Walk
 from ..diagnostic import Diagnostic, Fix
 from .diagnostics import diagnostic, short, short_call
@@ -202,9 +203,21 @@ def _without_hash(value: ast.expr, walk: Walk) -> tuple[str, str]:
             return "a set", "Pass a frozenset."
         case ast.ListComp():
             return "a list", "Pass a tuple."
-        case ast.Call(func=func) if walk.code.dotted(func).startswith(("numpy.", "jax.numpy.")):
+        case ast.Call(func=func) if _makes_array(walk.code.dotted(func)):
             return "an array", "Leave it out of the static arguments: arrays are traced."
     return "", ""
+
+
+def _makes_array(dotted: str) -> bool:
+    """Whether a function gives an array: numbers of NumPy's, and dtypes, have a hash."""
+    module, _, name = dotted.rpartition(".")
+    return name in _MAKE_ARRAYS if module == "numpy" else module == "jax.numpy" and gives_array(dotted)
+
+
+_MAKE_ARRAYS = frozenset(
+    "array asarray zeros ones full empty zeros_like ones_like full_like empty_like arange linspace logspace geomspace eye identity diag tri tril "
+    "triu stack vstack hstack concatenate tile repeat outer meshgrid".split()
+)
 
 
 def _with_hash(owner: ast.ClassDef, walk: Walk) -> str:

@@ -55,16 +55,42 @@ def _seen(event: Event, walk: Walk, node: ast.AST, guilty: ast.expr) -> Diagnost
 
 def _debug_print(walk: Walk, node: ast.AST, text: str) -> Fix:
     code = walk.code
+    node = code.parents.get(node, node) if isinstance(node, ast.JoinedStr) else node
     match node:
         case ast.Call(func=ast.Name(id="print"), args=args, keywords=[]) if isinstance(
             code.parents.get(node), ast.Expr
         ):
-            words = [a.value if isinstance(a, ast.Constant) and isinstance(a.value, str) else None for a in args]
-            if not any(word is not None and set('{}"\\\n') & set(word) for word in words):
-                shown = " ".join("{}" if word is None else word for word in words)
-                given = "".join(f", {code.source(a)}" for a, word in zip(args, words) if word is None)
-                return replacing(code, node, f'jax.debug.print("{shown}"{given})')
+            parts = [_shown(a) for a in args]
+            texts = [text for text, _ in parts if text is not None]
+            if len(texts) == len(parts) and not any(set('"\\\n') & set(text) for text in texts):
+                given = "".join(f", {code.source(a)}" for _, values in parts for a in values)
+                return replacing(code, node, f'jax.debug.print("{" ".join(texts)}"{given})')
     return Fix(f'jax.debug.print("{{}}", {text}) prints the value in every call.')
+
+
+def _shown(node: ast.expr) -> tuple[str | None, list[ast.expr]]:
+    """What `print` shows of an argument, as a format of `jax.debug.print`, and its values; None where that has no such format."""
+    match node:
+        case ast.Constant(value=str(text)):
+            return (None, []) if set("{}") & set(text) else (text, [])
+        case ast.JoinedStr(values=parts):
+            texts, values = [], []
+            for part in parts:
+                text, inside = _shown(part)
+                if text is None:
+                    return None, []
+                texts.append(text)
+                values += inside
+            return "".join(texts), values
+        case ast.FormattedValue(value=value, conversion=-1, format_spec=None):
+            return "{}", [value]
+        case ast.FormattedValue(
+            value=value, conversion=-1, format_spec=ast.JoinedStr(values=[ast.Constant(value=spec)])
+        ):
+            return f"{{:{spec}}}", [value]
+        case ast.FormattedValue():
+            return None, []
+    return "{}", [node]
 
 
 def _is_template(func: ast.expr) -> bool:

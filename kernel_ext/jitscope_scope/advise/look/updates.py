@@ -257,7 +257,7 @@ def _only_computes(function: ast.expr, walk: Walk) -> bool:
 
 
 def _unchanged(event: Event, dotted: str, walk: Walk) -> ast.expr | None:
-    """The array that somebody might think a call changes: `x.at[0].set(1)`, and in functions `x.sort()`."""
+    """The array that somebody might think a call changes: `x.at[0].set(1)`, `x.sort()`, in functions each method of an array's."""
     match event.node.func:
         case ast.Attribute(value=ast.Subscript(value=ast.Attribute(value=base, attr="at")) as element, attr=attr) if (
             attr in _UPDATES
@@ -265,5 +265,6 @@ def _unchanged(event: Event, dotted: str, walk: Walk) -> ast.expr | None:
             return None if may_be_reference(element, event.kind, walk) else base
         case ast.Attribute(value=base, attr=attr) if not dotted and attr in METHODS:
             is_array = event.kind.is_tracer or event.kind is Kind.ARRAY
-            return base if is_array and event.region.function is not None else None
+            meant = event.region.function is not None or (attr == "sort" and isinstance(base, ast.Name))
+            return base if is_array and meant else None
     return None
