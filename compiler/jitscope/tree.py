@@ -387,6 +387,12 @@ def is_unflatten(code: CodeType) -> bool:
     return code in _unflatten_codes
 
 
+def is_flatten(code: CodeType) -> bool:
+    """Whether code takes objects of a registered class apart."""
+    named = code.co_name in ("tree_flatten", "tree_flatten_with_keys")
+    return named or any(getattr(one, "__code__", None) is code for one in [*_flattening.values()])
+
+
 _flattening: weakref.WeakKeyDictionary[type, Callable[[Any], Any]] = weakref.WeakKeyDictionary()
 
 

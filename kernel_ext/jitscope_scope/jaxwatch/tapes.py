@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
+from types import CodeType, SimpleNamespace
 from typing import Any, Literal
 
 from jitscope.core.jaxpr import NO_DEBUG
@@ -26,6 +26,10 @@ class JaxTapes:
     def current(self) -> Any:
         """What operations are recorded on now; None where they are evaluated."""
         return private.recording()
+
+    def is_of_trees(self, code: CodeType) -> bool:
+        """Whether code takes objects of registered classes apart, or rebuilds them."""
+        return private.takes_apart(code) or private.rebuilds(code)
 
     def length(self, tape: Any) -> int:
         """How many equations it has had."""

@@ -153,6 +153,30 @@ def test_each_iteration_and_each_call_is_a_step() -> None:
     assert steps == ["1", "2", "3"]
 
 
+class Pair:
+    def __init__(self, a: Any, b: Any) -> None:
+        self.a, self.b = a, b
+
+    def tree_flatten(self) -> tuple[Any, None]:
+        return (self.a, self.b), None
+
+    @classmethod
+    def tree_unflatten(cls, _aux: None, children: Any) -> Pair:
+        return cls(*children)
+
+
+def test_what_takes_trees_apart_and_rebuilds_them_is_no_step() -> None:
+    """It runs as often as the library likes, and no line asks for it; what the function calls is told, a constructor, too."""
+    jx.tree_util.register_pytree_node_class(Pair)
+
+    def swapped(p: Pair) -> Any:
+        q = jx.tree.map(square, Pair(p.b, p.a))
+        return q.a
+
+    document = stepped(swapped, Pair(1.0, 2.0))
+    assert [call["depth"] for call in document["calls"]] == [0, 1, 1, 1]  # __init__, square, square
+
+
 def test_a_name_stands_for_its_variable_of_the_tape() -> None:
     document = stepped(straight, jnp.ones(3))
     names = {name["name"]: name["text"] for name in document["steps"][1]["names"]}

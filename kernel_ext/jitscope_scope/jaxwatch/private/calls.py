@@ -18,7 +18,7 @@ from .names import folder, jax, module
 
 __all__ = [
     "Hook", "again", "apart", "clearings", "handed_on", "is_tree_class", "maps", "rebuilds", "recording", "room_of",
-    "staging", "whole_tracebacks", "without_debugging",
+    "staging", "takes_apart", "whole_tracebacks", "without_debugging",
 ]  # fmt: skip
 
 
@@ -140,8 +140,17 @@ def is_tree_class(typ: type) -> bool:
 
 def rebuilds(code: CodeType) -> bool:
     """Whether code rebuilds objects of a class that is registered as a tree."""
+    return _is_registered(code, "from_iter")
+
+
+def takes_apart(code: CodeType) -> bool:
+    """Whether code takes such objects apart: a function, or a method that is called by its name."""
+    return code.co_name in ("tree_flatten", "tree_flatten_with_keys") or _is_registered(code, "to_iter")
+
+
+def _is_registered(code: CodeType, way: str) -> bool:
     for entry in list(_tree_classes().values()):
-        function = getattr(entry, "from_iter", None)
+        function = getattr(entry, way, None)
         function = getattr(function, "__func__", function)
         if getattr(function, "__code__", None) is code:
             return True

@@ -70,6 +70,7 @@ class Follower:
         self.left_out = 0
         self._stack: list[tuple[FrameType, Call]] = []
         self._open: list[Any] = []
+        self._of_trees: FrameType | None = None
         self.met: list[Any] = []
         """All tapes, in the order in which they began."""
 
@@ -86,14 +87,23 @@ class Follower:
         return None
 
     def _began(self, frame: FrameType, event: str, _arg: Any) -> Any:
-        if event != "call" or not _is_followed(frame.f_code):
+        if event != "call" or self._of_trees is not None or not _is_followed(frame.f_code):
             return None
+        if self.tapes.is_of_trees(frame.f_code):
+            self._of_trees = frame
+            return self._passed
         if self._stack and (caller := self._stack[-1][1]).line is not None:
             self._look("call", self._stack[-1][0], caller, caller.line, [f"calls {frame.f_code.co_name}"])
         call = Call(frame.f_code, len(self._stack))
         self.calls.append(call)
         self._stack.append((frame, call))
         return self._happened
+
+    def _passed(self, frame: FrameType, event: str, _arg: Any) -> Any:
+        """Nothing is looked at in code of trees, nor in what that calls."""
+        if event == "return":
+            self._of_trees = None
+        return self._passed
 
     def _happened(self, frame: FrameType, event: str, arg: Any) -> Any:
         call = next((one for of, one in reversed(self._stack) if of is frame), None)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import CodeType
 from typing import Any, Literal, NamedTuple, Protocol
 
+from jitscope import tree
 from jitscope.core.effects import no_effects
 from jitscope.core.jaxpr import Atom, Jaxpr, Var
 from jitscope.core.printing import Names
@@ -44,6 +46,10 @@ class Tapes(Protocol):
         """How many equations it has."""
         ...
 
+    def is_of_trees(self, code: CodeType) -> bool:
+        """Whether code takes objects of registered classes apart, or rebuilds them, which no line of the program asks for."""
+        ...
+
     def variable(self, value: Any) -> Variable | None:
         """What a traced value is; None for other values."""
 
@@ -61,6 +67,10 @@ class OwnTapes:
         """What operations are recorded on now; None where they are evaluated."""
         trace = traced_by()
         return recording(trace) if trace is not None else None
+
+    def is_of_trees(self, code: CodeType) -> bool:
+        """Whether code takes objects of registered classes apart, or rebuilds them."""
+        return tree.is_flatten(code) or tree.is_unflatten(code)
 
     def length(self, tape: JaxprTrace) -> int:
         """How many equations it has."""
