@@ -146,6 +146,11 @@ KINDS = {
         "m = M()\njax.jit(m)(1.0)\n",
         "jnp.where(x > 0, x, -x)",
     ),
+    "a method's flag": (
+        "class M:\n    @functools.partial(jax.jit, static_argnums=0)\n    def f(self, x, train):\n        if train:\n            x = x * 2\n        return x\n"
+        "assert M().f(1.0, True) == 2\n",
+        "@functools.partial(jax.jit, static_argnums=(0, 2))",
+    ),
     "a function inside": (
         "def make():\n    def inner(x):\n        if x > 0:\n            x = x + 1\n        return x\n    return inner\njax.jit(make())(1.0)\n",
         "x = jnp.where(x > 0, x + 1, x)",

@@ -118,3 +118,13 @@ def test_sizes_that_stay_while_another_changes_grow_or_shrink() -> None:
         _, ledger = run(f"{HEADER}f = jax.jit(lambda x, y: x.sum() * y * UNIQUE)\n{loop}")
         (card,) = observe.recompilations_document(ledger, "")["cards"]
         assert card["because"] == f"axis 0 of x {told}, 3 sizes (1 more axis as well)"
+
+
+def test_of_two_functions_in_a_line_each_is_told() -> None:
+    text = "f = jax.jit(lambda x: x * UNIQUE)\ng = jax.jit(lambda x: x + UNIQUE)\nfor n in (2, 3, 4):\n    f(jnp.ones(n)), g(jnp.ones(n))\n"
+    _, ledger = run(HEADER + text)
+    bits = recompilations_paid(row for row in ledger)
+    assert [(" again 2 times in this line (" in one.message, one.span.column) for one in bits] == [
+        (True, 4),
+        (True, 20),
+    ]

@@ -127,7 +127,8 @@ def _given_flag(function: Function, name: str, walk: Walk) -> bool:
     for call in walk.code.of(ast.Call):
         made = walk.functions.compiled_at(call)
         if made is not None and made.function is function and name not in made.static:
-            if _is_flag(argument_for(call, name, positional(function))):
+            given = [one for one in positional(function) if one not in made.bound]
+            if _is_flag(argument_for(call, name, given)):
                 return True
     return False
 

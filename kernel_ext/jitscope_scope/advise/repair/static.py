@@ -9,9 +9,9 @@ from jitscope.core import words
 from jitscope.core.source import Position, lines_of
 
 from ...source_code.edits import Edit, Span
-from ...source_code.parameters import keyword
+from ...source_code.parameters import keyword, positional
 from ...source_code.text import Code
-from ...source_code.tree import first_line
+from ...source_code.tree import first_line, parts_of
 from ..code.functions import Functions, TracedFunction
 from .candidates import Candidate
 
@@ -54,10 +54,15 @@ def _edit(code: Code, traced: TracedFunction, names: Sequence[str]) -> Edit | No
     if not isinstance(site, ast.Call):
         here = code.span(site).after
         return None if site is traced.function else Edit(here, f"(static_argnames={_argument(names)})")
-    given = keyword(site, "static_argnames")
+    given, numbers = keyword(site, "static_argnames"), keyword(site, "static_argnums")
     match given:
-        case None if keyword(site, "static_argnums") is None:
+        case None if numbers is None:
             return Edit(code.span(site).after.moved(0, -1), f", static_argnames={_argument(names)}")
+        case None:
+            known = [getattr(one, "value", None) for one in parts_of(numbers)]
+            places = [one for one in positional(traced.function) if one not in traced.bound]
+            if all(type(one) is int for one in known) and set(names) <= set(places):
+                return Edit(code.span(numbers), f"({', '.join(map(str, [*known, *map(places.index, names)]))})")
         case ast.Constant(value=str(known)):
             return Edit(code.span(given), _argument((known, *names)))
     return None

@@ -45,12 +45,12 @@ _BITS = {
 
 def recompilations_paid(rows: Iterable[Row]) -> list[Diagnostic]:
     """The recompilations, and retraces, among rows of the ledger that the user's own calls paid for."""
-    groups: dict[tuple[str, str, int, bool], list[Row]] = defaultdict(list)
+    groups: dict[tuple[str, str, int, bool, str, Position | None], list[Row]] = defaultdict(list)
     for row in without_settled(row for row in rows if _bit(row)):
         bit = _bit(row)
         if row.call_site is not None:
             where = _place(bit, row)
-            groups[bit, where.file, where.line, is_apart(row)].append(row)
+            groups[bit, where.file, where.line, is_apart(row), row.function, row.position].append(row)
     return [_told(bit, group) for (bit, *_), group in groups.items()]
 
 
