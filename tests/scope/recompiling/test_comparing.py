@@ -128,3 +128,12 @@ def test_of_two_functions_in_a_line_each_is_told() -> None:
         (True, 4),
         (True, 20),
     ]
+
+
+def test_lines_that_call_one_function_are_given_one_advice() -> None:
+    text = "f = jax.jit(lambda x: x * UNIQUE)\nfor n in (3, 5, 6, 7):\n    f(jnp.ones(n))\nfor n in (30, 40, 50):\n    f(jnp.ones(n))\n"
+    _, ledger = run(HEADER + text)
+    first, second = recompilations_paid(row for row in ledger)
+    (card,) = observe.recompilations_document(ledger, "")["cards"]
+    assert card["fix"] is not None and card["fix"]["text"].startswith(first.fix.text)
+    assert first.fix == second.fix and "next of 4 sizes (4, 8, 32, 64)" in first.fix.text

@@ -58,7 +58,7 @@ def _edit(code: Code, traced: TracedFunction, names: Sequence[str]) -> Edit | No
     match given:
         case None if numbers is None:
             return Edit(code.span(site).after.moved(0, -1), f", static_argnames={_argument(names)}")
-        case None:
+        case None if numbers is not None:
             known = [getattr(one, "value", None) for one in parts_of(numbers)]
             places = [one for one in positional(traced.function) if one not in traced.bound]
             if all(type(one) is int for one in known) and set(names) <= set(places):

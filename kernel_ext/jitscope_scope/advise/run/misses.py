@@ -5,15 +5,13 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Iterable
-from typing import cast
 
 from jitscope.core.source import Position
 from jitscope.core.words import duration
 
-from ...annotations import Cause
 from ...observe.differences import together
 from ...observe.ledger import Row
-from ...observe.recompiling.groups import Group, is_apart, is_repeat, is_wanted
+from ...observe.recompiling.groups import groups, is_apart, is_repeat, is_wanted
 from ...observe.recompiling.padded_shapes import without_settled
 from ...observe.recompiling.remedies import remedy
 from ...observe.stacks import is_installed
@@ -45,13 +43,14 @@ _BITS = {
 
 def recompilations_paid(rows: Iterable[Row]) -> list[Diagnostic]:
     """The recompilations, and retraces, among rows of the ledger that the user's own calls paid for."""
-    groups: dict[tuple[str, str, int, bool, str, Position | None], list[Row]] = defaultdict(list)
-    for row in without_settled(row for row in rows if _bit(row)):
+    lines: dict[tuple[str, str, int, bool, str, Position | None], list[Row]] = defaultdict(list)
+    paid = without_settled(row for row in rows if _bit(row))
+    for row in paid:
         bit = _bit(row)
         if row.call_site is not None:
             where = _place(bit, row)
-            groups[bit, where.file, where.line, is_apart(row), row.function, row.position].append(row)
-    return [_told(bit, group) for (bit, *_), group in groups.items()]
+            lines[bit, where.file, where.line, is_apart(row), row.function, row.position].append(row)
+    return [_told(bit, group, paid) for (bit, *_), group in lines.items()]
 
 
 def _bit(row: Row) -> str:
@@ -77,7 +76,7 @@ def _place(bit: str, row: Row) -> Position:
     return made or where
 
 
-def _told(bit: str, rows: list[Row]) -> Diagnostic:
+def _told(bit: str, rows: list[Row], paid: list[Row]) -> Diagnostic:
     first, where = rows[0], _place(bit, rows[0])
     assert first.call_site is not None
     main = first.differences[0]
@@ -89,7 +88,7 @@ def _told(bit: str, rows: list[Row]) -> Diagnostic:
     place = "in this line" if where == first.call_site else f"in line {first.call_site.line}"
     message = f"`{first.function}` is {again} {place} ({duration(seconds)}): {together(alike)}."
     evidence = tuple(one.sentence() for one in first.differences if one not in alike)
-    return Diagnostic(bit, where.file, Span.of(where), message, Fix(_fix(rows)), evidence, "miss")
+    return Diagnostic(bit, where.file, Span.of(where), message, Fix(_fix(rows[0], paid)), evidence, "miss")
 
 
 def made_around(call_site: Position) -> Position | None:
@@ -112,13 +111,7 @@ def made_around(call_site: Position) -> Position | None:
     return None
 
 
-def _fix(rows: list[Row]) -> str:
-    """What the card of the recompilations says."""
-    first = rows[0]
-    own = [row for row in rows if (row.identity, row.cause) == (first.identity, first.cause)]
-    bases = {row.against.id: row.against for row in own if row.against is not None}
-    of_line = Group(
-        cast("Cause", first.cause), own, [base for id, base in bases.items() if id not in {row.id for row in own}]
-    )
-    found = remedy(of_line)
+def _fix(first: Row, paid: list[Row]) -> str:
+    """What the card of the recompilations says of a row, beside all others of its kind: what one line needs alone may not do for the others."""
+    found = remedy(next(group for group in groups(paid) if first in group.rows))
     return found.text if found is not None else ""
