@@ -25,23 +25,27 @@ OLDEST, VERIFIED = "0.10.2", ("0.10", "0.11", "0.12")
 _USED = {
     "xla_client": """
         ArrayCopySemantics.ALWAYS_COPY ArrayImpl(aval,sharding,arrays,committed,_skip_checks)
-        ArrayImpl._rewrap_with_aval_and_sharding CompileOptions DeviceAssignment.create DeviceList HloSharding.replicate
-        HostBufferSemantics.IMMUTABLE_ONLY_DURING_CALL SingleDeviceSharding Traceback.get_traceback
+        ArrayImpl._rewrap_with_aval_and_sharding CompileOptions.ParseFromString DeviceAssignment.create DeviceList GSPMDSharding
+        HloSharding.from_proto HloSharding.from_string HloSharding.replicate HloSharding.tuple_sharding
+        HostBufferSemantics.IMMUTABLE_ONLY_DURING_CALL HostBufferSemantics.ZERO_COPY SingleDeviceSharding Traceback.get_traceback
         array_result_handler(aval,sharding,committed) batched_block_until_ready
         batched_copy_array_to_devices_with_sharding batched_device_put(aval,sharding,xs,devices,committed,force_copy,host_buffer_semantics,enable_x64)
-        make_cpu_client register_custom_call_as_batch_partitionable register_custom_call_target
+        encode_inspect_sharding_callback make_cpu_client register_custom_call_as_batch_partitionable
+        register_custom_call_partitioner register_custom_call_target
         """,
     "_jax": """
-        JaxRuntimeError buffer_to_dlpack_managed_tensor(buffer,stream) collect_garbage hlo_module_cost_analysis
-        mlir.mlir_module_to_xla_computation pytree.PyTreeRegistry LoadedExecutable.execute_sharded
+        Device JaxRuntimeError approx_top_k_reduction_output_size buffer_to_dlpack_managed_tensor(buffer,stream) collect_garbage
+        get_distributed_runtime_client get_distributed_runtime_service hlo_module_cost_analysis make_gloo_tcp_collectives
+        mlir.mlir_module_to_xla_computation mlir.refine_polymorphic_shapes mlir.serialize_portable_artifact pytree.PyTreeRegistry LoadedExecutable.execute_sharded
         LoadedExecutable.serialize LoadedExecutable.hlo_modules LoadedExecutable.get_compiled_memory_stats
         ExecuteResults.consume_with_handlers Traceback.raw_frames Client.compile_and_load
         Client.deserialize_executable(serialized,executable_devices,compile_options,host_callbacks) Client.live_arrays
         """,
-    "_hlo": "HloInstruction HloPrintOptions hlo_module_from_text",
+    "_hlo": "HloInstruction HloModule HloPrintOptions XlaComputation hlo_module_from_text",
     "_pretty_printer": "text brk nest group concat nil Doc._format",
-    "_profiler": "ProfileOptions ProfilerSession",
+    "_profiler": "ProfileOptions ProfilerSession TraceMe start_server",
     "_profile_data": "ProfileData.from_serialized_xspace",
+    "lapack": "_lapack.initialize batch_partitionable_targets registrations",
 }
 
 

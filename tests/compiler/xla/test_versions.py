@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+import re
 import warnings
+from itertools import accumulate
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -48,6 +52,19 @@ def test_what_another_release_lacks_is_named(monkeypatch: pytest.MonkeyPatch) ->
     assert versions.missing() == lacking
     with pytest.warns(RuntimeWarning, match=r"It lacks .*no_such_method, .*pip install \"jaxlib==0\.12\.\*\""):
         versions.warn_if_unverified("0.13.0")
+
+
+def test_all_that_the_sources_read_of_jaxlib_is_asked_for() -> None:
+    modules = {"xc": "xla_client", "_jax": "_jax", "_hlo": "_hlo", "_printer": "_pretty_printer"}
+    found = set()
+    for file in Path(versions.__file__).parent.glob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            root, _, name = ast.unparse(node).partition(".") if isinstance(node, ast.Attribute) else ("", "", "")
+            if root in modules and file.name != "plugin_worker.py" and re.fullmatch(r"[\w.]+", name):
+                found.add((modules[root], name))
+    asked = {(module, one.partition("(")[0]) for module, used in versions._USED.items() for one in used.split()}
+    beginnings = {(module, name) for module, full in asked for name in accumulate(full.split("."), "{}.{}".format)}
+    assert len(found) > 30 and found - beginnings == set()
 
 
 def test_an_unverified_release_is_tried_with_one_warning() -> None:
