@@ -3,6 +3,7 @@
 import ast
 import functools
 import linecache
+import opcode
 import os
 import re
 import sys
@@ -196,7 +197,13 @@ def is_users(filename: str) -> bool:
 
 @functools.lru_cache(1024)
 def _positions(code: CodeType) -> list:
-    return list(code.co_positions())
+    found = list(code.co_positions())
+    if sys.version_info < (3, 12):  # a jump there stands for its whole statement; what it asks was loaded just before
+        names = [opcode.opname[number] for number in code.co_code[::2]] + [""]
+        for at in range(1, len(found)):
+            if "_IF_" in names[at] or (names[at] == "EXTENDED_ARG" and "_IF_" in names[at + 1]):
+                found[at] = found[at - 1]
+    return found
 
 
 def position_in(code: CodeType, lasti: int) -> Position:

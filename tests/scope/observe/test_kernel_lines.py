@@ -14,7 +14,7 @@ from jitscope import lax
 from jitscope.xla.cpu_tuning import RUNNING_BY_ELEMENTS, RUNNING_BY_ROWS
 from jitscope_scope.observe.documents import compilation_document
 from jitscope_scope.observe.ledger import ledger
-from tests.extent import full
+from tests.extent import JAXLIB, full
 from tests.scope.kernel_programs import DTYPES, KINDS
 from tests.scope.xla_text import PLUMBING, Program
 
@@ -124,7 +124,9 @@ def test_a_value_that_a_loop_s_body_widens_is_of_the_lines_that_read_it():
         kernels = compilation_document(row)["fusion"]["kernels"]
         (own,) = [k for k in kernels if any(m["opcode"] == "tanh" for m in k["members"])]
         found.append({position["text"].strip() for position in own["positions"]})
-    assert found[0] == found[1] == {"z = y * jnp.tanh(y) + y"}
+    rounded = JAXLIB.startswith("0.10.")  # which rounds one product and widens for the other in this kernel
+    within = {"y = x @ w", "return z @ w.T"} if rounded else set()
+    assert found[0] == found[1] == {"z = y * jnp.tanh(y) + y"} | within
 
 
 def test_a_transposition_in_a_wider_dtype_is_known():

@@ -29,10 +29,10 @@ def _faults(row: Any) -> int:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory that is given back at once is glibc's way")
 def test_memory_that_is_handed_out_in_each_call() -> None:
-    def apart(x: Any) -> Any:
-        return sum(y.sum() for y in lax.optimization_barrier(tuple(x * i for i in range(1, 9))))
+    def repeated(x: Any) -> Any:
+        return lax.fori_loop(0, 2, lambda _, y: y * 2, jnp.broadcast_to(x, (8, x.size))).sum()
 
-    row = row_of(apart, np.ones(2_000_000, np.float32))
+    row = row_of(repeated, np.ones(2_000_000, np.float32))
     document = observe.look(row, "profile", limit=0.5)
     validate(document)
     fresh, seen = document["fresh"], sorted(_faults(row) for _ in range(5))[2]
