@@ -111,6 +111,18 @@ def _three_steps(u: Any) -> Any:
     return _step(2, _step(1, _step(0, u)))
 
 
+def _eight_steps(a: Any, y: Any) -> Any:
+    """200 steps of Runge and Kutta's for a system of eight equations."""
+
+    def step(_: Any, y: Any) -> Any:
+        k1 = a @ jnp.sin(y)
+        k2 = a @ jnp.sin(y + 0.05 * k1)
+        k3 = a @ jnp.sin(y + 0.05 * k2)
+        return y + 0.1 / 6 * (k1 + 2 * k2 + 2 * k3 + a @ jnp.sin(y + 0.1 * k3))
+
+    return lax.fori_loop(0, 200, step, y)
+
+
 def _residual(x: Any, *weights: Any) -> Any:
     """The gradient of a residual network of eight layers, which normalize what they read."""
 
@@ -138,6 +150,7 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "RUNNING_BY_ROWS": (lambda x: jnp.cumsum(x, 0), (_IMAGE,)),
     "RUNNING_BY_ELEMENTS": (jnp.cumsum, (_MANY,)),
     "PRODUCTS_WITH_SMALL_MATRICES": (jnp.matmul, (_MANY[:99_999].reshape(-1, 3), _MANY[:9].reshape(3, 3))),
+    "PRODUCTS_WITH_VECTORS": (_eight_steps, (_MANY[:64].reshape(8, 8), _MANY[:8])),
     "SMALL_BATCHED_PRODUCTS": (jnp.matmul, (_SMALL, _SMALL)),
     "IN_DOUBLE": (jnp.sin, (_LONG,)),
     "POWERS_IN_DOUBLE": (lambda x: jnp.abs(x) ** 2.2, (_LONG,)),

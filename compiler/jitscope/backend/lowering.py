@@ -54,6 +54,7 @@ class Module:
         self.others: dict[Any, Any] = {}
         self.taken: set[str] = {"main"}
         self.calls = self.channels = 0
+        self.loops = 0  # around what is lowered now
         self.builders: dict[str, Any] = {}
         self.runs: list[RunNumber] = []
         self.describe: Callable[[JaxprEqn], mlir.Described] | None = None
@@ -463,8 +464,10 @@ class LoweringContext(ForeignCalls, Patterns, Collectives, Rewriting):
         if self.effects:
             avals, values, going, body = self._threaded(avals, values, going, body)
         operation = self.hlo.WhileOp([self.type(a) for a in avals], list(values))
+        self.module.loops += 1
         self.region(operation, 0, avals, going)
         self.region(operation, 1, avals, lambda *state: body(*self._with_terms(state, avals)))
+        self.module.loops -= 1
         results = self._with_terms(operation.results, avals)
         if self.effects:
             self.module.run.now = results.pop()

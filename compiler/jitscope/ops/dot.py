@@ -14,6 +14,7 @@ from ..symbolic.dimension import is_static
 from ..xla import mlir
 from ..xla.cpu_tuning import (
     PRODUCTS_WITH_SMALL_MATRICES,
+    PRODUCTS_WITH_VECTORS,
     ROW_BLOCKS,
     SMALL_BATCHED_PRODUCTS,
     SUMS_OF_SHORT_ROWS,
@@ -22,7 +23,14 @@ from ..xla.cpu_tuning import (
 from .families import Bilinear, pure, same_dtype
 from .linear import convert, mul_p, reduce_sum_p, transpose
 from .precision import as_precision, computed_as, is_algorithm, swapped
-from .small_products import are_short_vectors, has_small_matrix, is_small_and_batched, product_by_elements
+from .small_products import (
+    are_short_vectors,
+    has_small_matrix,
+    is_small_and_batched,
+    is_small_with_vector,
+    product_by_elements,
+    product_by_sums,
+)
 
 
 Axes = tuple[int, ...]
@@ -77,6 +85,12 @@ class DotGeneral(Bilinear):
         if plain and are_short_vectors(x_aval, y_aval, dimension_numbers, ctx.module.platform):
             ctx.rewritten("written as the sums of products: many pairs of short vectors", SUMS_OF_SHORT_ROWS)
             return ctx.inline(lambda x, y: reduce_sum_p(mul_p(x, y), axes=(x_aval.ndim - 1,)), *values)
+        if plain and is_small_with_vector(x_aval, y_aval, dimension_numbers, ctx.module.platform, ctx.module.loops > 0):
+            ctx.rewritten(
+                "written as sums of products: XLA compiles a kernel for each product as small as this",
+                PRODUCTS_WITH_VECTORS,
+            )
+            return ctx.inline(lambda x, y: product_by_sums(x, y, dimension_numbers[0]), *values)
         x, y = ctx.convert(x, x_aval.dtype, dtype), ctx.convert(y, y_aval.dtype, dtype)
         wide = out.dtype if dtype.itemsize <= out.dtype.itemsize and dtypes.WIDER.get(out.dtype) != dtype else dtype
         made = out.update(dtype=wide)

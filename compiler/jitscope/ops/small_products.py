@@ -1,5 +1,6 @@
 """Products of many small matrices side by side, and of many short vectors with a small matrix, as a sum of outer products: for each contracted
-index a column of the left ones times a row of the right ones, for all at once.
+index a column of the left ones times a row of the right ones, for all at once. A product of one small matrix with a vector is the sum, along an
+axis of the matrix, of its elements times the vector's.
 
 The sums have the terms in the order of the contracted axis; results differ from XLA's by the rounding of a sum of k terms alone, by no
 more than 2 k eps times the sum of the products' magnitudes.
@@ -14,8 +15,13 @@ from typing import Any
 from ..core.avals import ShapedArray, aval_of
 from ..core.dtypes import float32, float64
 from ..symbolic.dimension import is_static
-from ..xla.cpu_tuning import PRODUCTS_WITH_SMALL_MATRICES, SMALL_BATCHED_PRODUCTS, SUMS_OF_SHORT_ROWS
-from .linear import add_p, broadcast_in_dim, mul_p, reshape, slice_in_dim
+from ..xla.cpu_tuning import (
+    PRODUCTS_WITH_SMALL_MATRICES,
+    PRODUCTS_WITH_VECTORS,
+    SMALL_BATCHED_PRODUCTS,
+    SUMS_OF_SHORT_ROWS,
+)
+from .linear import add_p, broadcast_in_dim, mul_p, reduce_sum_p, reshape, slice_in_dim, transpose
 
 
 def is_small_and_batched(x: ShapedArray, y: ShapedArray, dimension_numbers: Any, platform: str) -> bool:
@@ -63,6 +69,47 @@ def has_small_matrix(x: ShapedArray, y: ShapedArray, dimension_numbers: Any, pla
         return False
     contracted = large.shape[-1]
     return large.size // contracted * (small.size // contracted) >= limits["elements"]
+
+
+_TINY = 3
+"""Axes of matrices that XLA multiplies in a kernel written out for them."""
+
+
+def is_small_with_vector(x: ShapedArray, y: ShapedArray, dimension_numbers: Any, platform: str, in_loop: bool) -> bool:
+    """Whether a product of such operands is written as sums: a small matrix and a vector (or a row, or a column), or two tiny matrices."""
+    contracting, (batch, _) = dimension_numbers
+    if batch or len(contracting[0]) != 1 or max(x.ndim, y.ndim) != 2 or not PRODUCTS_WITH_VECTORS.holds(platform):
+        return False
+    if x.dtype not in (float32, float64) or x.dtype != y.dtype or not is_static((*x.shape, *y.shape)):
+        return False
+    contracted = x.shape[contracting[0][0]]
+    if contracted < 2:
+        return False
+    (fewer, more), limits = sorted(a.size // contracted for a in (x, y)), PRODUCTS_WITH_VECTORS.value
+    longest = max(contracted, more)
+    if fewer > 1:
+        return longest <= _TINY
+    short = contracted * more <= limits["elements"] and not in_loop
+    return more > 1 and (short or longest <= limits["length in loops"])
+
+
+def product_by_sums(x: Any, y: Any, contracting: Any) -> Any:
+    """The product [other axis of x, other axis of y] of vectors and matrices: the elements of the larger one, as they lie, times those of the other,
+    summed along the contracted axis."""
+    (left,), (right,) = contracting
+    rows, columns = (
+        tuple(n for a, n in enumerate(aval_of(v).shape) if a != axis) for v, axis in ((x, left), (y, right))
+    )
+    made = (*rows, *columns)
+    if math.prod(rows) == 1:
+        x, left, y, right, columns = y, right, reshape(x, (aval_of(x).size,)), 0, ()
+    y = transpose(y, (1, 0)) if right else y
+    shape = (*aval_of(x).shape, *columns)
+    products = mul_p(
+        broadcast_in_dim(x, shape, range(aval_of(x).ndim)),
+        broadcast_in_dim(y, shape, (left, len(shape) - 1)[: aval_of(y).ndim]),
+    )
+    return reshape(reduce_sum_p(products, axes=(left,)), made)
 
 
 def product_by_elements(x: Any, y: Any, contracting: Any, batch: Any) -> Any:

@@ -37,6 +37,7 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...], str]] = {
     "ARG_IN_TWO_STEPS": (lambda x: jnp.argmax(x, 0), (TABLE,), "argmax of f32[1000,64]"),
     "SMALL_BATCHED_PRODUCTS": (jnp.matmul, (MATRICES, MATRICES), "dot_general of f32[100,4,4], f32[100,4,4]"),
     "PRODUCTS_WITH_SMALL_MATRICES": (jnp.matmul, (POINTS, POINTS[:3]), "dot_general of f32[2000,3], f32[3,3]"),
+    "PRODUCTS_WITH_VECTORS": (jnp.matmul, (MATRICES[0], POINTS[0, :1].repeat(4)), "dot_general of f32[4,4], f32[4]"),
     "BOOLEANS_COUNTED": (lambda x: jnp.all(x > 0), (LONG,), "reduce_and of bool[20000]"),
     "RADIX_SORT": (jnp.argsort, (LONG,), "sort of f32[20000], i32[20000]"),
     "SORTED_PACKED": (jnp.argsort, (LONG[:4000],), "sort of f32[4000], i32[4000]"),

@@ -18,6 +18,7 @@ from jitscope.xla.cpu_tuning import (
     BOOLEANS_COUNTED,
     COMPLEX_OPERANDS_KEPT,
     PRODUCTS_WITH_SMALL_MATRICES,
+    PRODUCTS_WITH_VECTORS,
     RUNNING_BY_ELEMENTS,
     RUNNING_BY_ROWS,
     SMALL_BATCHED_PRODUCTS,
@@ -325,3 +326,57 @@ def test_other_matrices_stay_as_they_are(shapes: tuple[tuple[int, ...], tuple[in
 def test_other_products_stay_products(shape: tuple[int, ...]) -> None:
     x = np.ones(shape, np.float32)
     assert not with_and_without([SMALL_BATCHED_PRODUCTS], lambda x: x @ jnp.swapaxes(x, -1, -2), x)[2]
+
+
+# A small matrix and a vector ------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=examples(15), phases=AS_THEY_ARE, deadline=None)
+@given(
+    st.sampled_from(
+        ["k,kj->j", "k,jk->j", "jk,k->j", "kj,k->j", "ik,kj->ij", "ik,jk->ij", "jk,ki->ji", "kj,ik->ji", "jk,ik->ji"]
+    ),
+    st.tuples(st.integers(2, 32), st.integers(2, 32)),
+    FLOATS,
+    st.integers(0, 2**31),
+)
+def test_a_small_matrix_times_a_vector(formula: str, sizes: tuple[int, int], dtype: str, seed: int) -> None:
+    sizes_of, random = {**dict(zip("kj", sizes)), "i": 1}, np.random.default_rng(seed)
+    left, right = formula.split("->")[0].split(",")
+    x, y = (random.standard_normal([sizes_of[a] for a in axes]).astype(dtype) for axes in (left, right))
+
+    def everything(x: Any, y: Any) -> Any:
+        out, back = jx.vjp(lambda x, y: jnp.einsum(formula, x, y), x, y)
+        return out, *back(out)
+
+    with jx.enable_x64(dtype == "float64"):
+        (got, *gradients), (plain, *others), differ = with_and_without([PRODUCTS_WITH_VECTORS], everything, x, y)
+    assert differ and got.dtype == plain.dtype and got.shape == plain.shape
+    eps, magnitude = float(np.finfo(dtype).eps), np.einsum(formula, np.abs(x), np.abs(y))
+    assert np.all(np.abs(got - np.einsum(formula, x, y)) <= 2 * sizes[0] * eps * magnitude)
+    for one, other in zip(gradients, others, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e4 * eps, atol=1e3 * eps * float(np.abs(other).max()))
+
+
+def test_tiny_matrices_and_vectors_in_loops() -> None:
+    turn, side = np.float32([[0, -1, 0], [1, 0, 0], [0, 0, 1]]), np.float32([1, 2, 3])
+    (got,), (plain,), differ = with_and_without([PRODUCTS_WITH_VECTORS], lambda x: x @ x.T @ x, turn)
+    assert differ and np.array_equal(got, plain)
+    (got,), (plain,), differ = with_and_without(
+        [PRODUCTS_WITH_VECTORS], lambda x: jnp.einsum("ik,jk->ij", x, x + 1), turn
+    )
+    assert differ and np.array_equal(got, plain)
+    for length, written in ((3, True), (16, False)):
+        matrix, vector = np.tile(turn, (6, 6))[:length, :length], np.tile(side, 6)[:length]
+        powers = lambda x, v: jx.lax.fori_loop(0, 3, lambda _, v: x @ v, v)
+        (got,), (plain,), differ = with_and_without([PRODUCTS_WITH_VECTORS], powers, matrix, vector)
+        assert differ == written and np.array_equal(got, plain)
+
+
+@pytest.mark.parametrize(
+    "shapes",
+    [((40, 40), (40,)), ((2, 1024), (1024,)), ((1, 8), (8, 1)), ((8, 1), (1,)), ((4, 4), (4, 2)), ((3, 3, 3), (3,))],
+)
+def test_products_with_others_stay(shapes: tuple[tuple[int, ...], tuple[int, ...]]) -> None:
+    x, y = (np.ones(shape, np.float32) for shape in shapes)
+    assert not with_and_without([PRODUCTS_WITH_VECTORS], jnp.matmul, x, y)[2]
