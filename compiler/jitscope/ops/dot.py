@@ -71,7 +71,7 @@ class DotGeneral(Bilinear):
         x, x_contracting, x_batch = _without_transpose(ctx, x, x_contracting, x_batch)
         y, y_contracting, y_batch = _without_transpose(ctx, y, y_contracting, y_batch)
         dtype = _computed_in(x_aval.dtype, out.dtype)
-        plain = dtype == out.dtype and not unreduced
+        plain = x_aval.dtype == dtype == out.dtype and not unreduced
         if plain and is_small_and_batched(x_aval, y_aval, dimension_numbers, ctx.module.platform):
             ctx.rewritten(
                 "written as a sum of outer products: many small matrices side by side", SMALL_BATCHED_PRODUCTS

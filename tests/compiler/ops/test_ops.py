@@ -114,7 +114,7 @@ def test_a_written_transpose_becomes_part_of_the_product() -> None:
     def f(x, v):
         return dot.dot_general(li.transpose_p(x, permutation=(1, 0)), v, ONCE)
 
-    x, v = np.arange(6, dtype=np.float32).reshape(2, 3), floats([1, 2])
+    x, v = np.arange(80, dtype=np.float32).reshape(40, 2), np.ones((40, 3), np.float32)
     close(jx.jit(f)(x, v), x.T @ v)
     product = next(line for line in jx.jit(f).lower(x, v).as_text().splitlines() if "dot_general" in line)
     assert re.search(r"contracting_dims = \[0\] x \[0\]", product)
