@@ -106,7 +106,7 @@ def product_by_sums(x: Any, y: Any, contracting: Any) -> Any:
     y = transpose(y, (1, 0)) if right else y
     shape = (*aval_of(x).shape, *columns)
     products = mul_p(
-        broadcast_in_dim(x, shape, range(aval_of(x).ndim)),
+        broadcast_in_dim(x, shape, tuple(range(aval_of(x).ndim))),
         broadcast_in_dim(y, shape, (left, len(shape) - 1)[: aval_of(y).ndim]),
     )
     return reshape(reduce_sum_p(products, axes=(left,)), made)
