@@ -12,25 +12,11 @@ from ..core.meshes_in_force import summed_later
 from ..core.part_types import sums_of
 from ..symbolic.dimension import is_static
 from ..xla import mlir
-from ..xla.cpu_tuning import (
-    PRODUCTS_WITH_SMALL_MATRICES,
-    PRODUCTS_WITH_VECTORS,
-    ROW_BLOCKS,
-    SMALL_BATCHED_PRODUCTS,
-    SUMS_OF_SHORT_ROWS,
-    TRANSPOSED_OPERANDS,
-)
+from ..xla.cpu_tuning import ROW_BLOCKS, TRANSPOSED_OPERANDS
 from .families import Bilinear, pure, same_dtype
-from .linear import convert, mul_p, reduce_sum_p, transpose
+from .linear import convert, transpose
 from .precision import as_precision, computed_as, is_algorithm, swapped
-from .small_products import (
-    are_short_vectors,
-    has_small_matrix,
-    is_small_and_batched,
-    is_small_with_vector,
-    product_by_elements,
-    product_by_sums,
-)
+from .small_products import product_form
 
 
 Axes = tuple[int, ...]
@@ -72,25 +58,10 @@ class DotGeneral(Bilinear):
         y, y_contracting, y_batch = _without_transpose(ctx, y, y_contracting, y_batch)
         dtype = _computed_in(x_aval.dtype, out.dtype)
         plain = x_aval.dtype == dtype == out.dtype and not unreduced
-        if plain and is_small_and_batched(x_aval, y_aval, dimension_numbers, ctx.module.platform):
-            ctx.rewritten(
-                "written as a sum of outer products: many small matrices side by side", SMALL_BATCHED_PRODUCTS
-            )
-            return ctx.inline(lambda x, y: product_by_elements(x, y, *dimension_numbers), *values)
-        if plain and has_small_matrix(x_aval, y_aval, dimension_numbers, ctx.module.platform):
-            ctx.rewritten(
-                "written as a sum of outer products: many vectors and a small matrix", PRODUCTS_WITH_SMALL_MATRICES
-            )
-            return ctx.inline(lambda x, y: product_by_elements(x, y, *dimension_numbers), *values)
-        if plain and are_short_vectors(x_aval, y_aval, dimension_numbers, ctx.module.platform):
-            ctx.rewritten("written as the sums of products: many pairs of short vectors", SUMS_OF_SHORT_ROWS)
-            return ctx.inline(lambda x, y: reduce_sum_p(mul_p(x, y), axes=(x_aval.ndim - 1,)), *values)
-        if plain and is_small_with_vector(x_aval, y_aval, dimension_numbers, ctx.module.platform, ctx.module.loops > 0):
-            ctx.rewritten(
-                "written as sums of products: XLA compiles a kernel for each product as small as this",
-                PRODUCTS_WITH_VECTORS,
-            )
-            return ctx.inline(lambda x, y: product_by_sums(x, y, dimension_numbers[0]), *values)
+        module = ctx.module
+        if plain and (form := product_form(x_aval, y_aval, dimension_numbers, module.platform, module.loops > 0)):
+            ctx.rewritten(form.words, form.rule)
+            return ctx.inline(lambda x, y: form.product(x, y, dimension_numbers), *values)
         x, y = ctx.convert(x, x_aval.dtype, dtype), ctx.convert(y, y_aval.dtype, dtype)
         wide = out.dtype if dtype.itemsize <= out.dtype.itemsize and dtypes.WIDER.get(out.dtype) != dtype else dtype
         made = out.update(dtype=wide)
