@@ -434,7 +434,8 @@ def _order(ctx: Any, pivots: Any, pivot_aval: ShapedArray, order_aval: ShapedArr
     if not order_aval.size or not pivot_aval.size:
         return start
     avals = [pivot_aval, order_aval]
-    return ctx.counted_loop(pivot_aval.shape[-1], avals, [pivots, start], _swap)[1]
+    swap = _swap if pivot_aval.ndim == 1 else _swap_side_by_side
+    return ctx.counted_loop(pivot_aval.shape[-1], avals, [pivots, start], swap)[1]
 
 
 def lu_solved(factors: Any, order: Any, b: Any, trans: int = 0) -> Any:
@@ -464,6 +465,13 @@ def solved(a: Any, b: Any) -> Any:
 
 def _swap(i: Any, pivots: Any, order: Any) -> list[Any]:
     """Swap entry number i of `order` with the one that pivot number i names."""
+    other = reshape(dynamic_slice_p(pivots, i, slice_sizes=(1,)), ())
+    mine, others = (dynamic_slice_p(order, place, slice_sizes=(1,)) for place in (i, other))
+    return [pivots, dynamic_update_slice_p(dynamic_update_slice_p(order, others, i), mine, other)]
+
+
+def _swap_side_by_side(i: Any, pivots: Any, order: Any) -> list[Any]:
+    """The same in each of a batch of vectors."""
     aval = aval_of(order)
     steps, places = (
         iota(aval_of(pivots).dtype, aval_of(pivots).shape, aval.ndim - 1),
