@@ -379,7 +379,7 @@ def test_numpy_rank_promotion() -> None:
 
 
 def test_default_matmul_precision() -> None:
-    x = jnp.ones((2, 2))
+    x = jnp.ones((4, 4))
     for value, shown in (
         ("highest", "HIGHEST"),
         ("float32", "HIGHEST"),
