@@ -74,10 +74,27 @@ def test_demo_page_needs_nothing_but_itself(demo_html: Path) -> None:
     assert len(re.findall(r"jitscopeView", html)) < 20, "the view code must be in the page once"
 
 
-def test_demo_page_without_scripts_still_shows_the_views(browser, demo_html: Path) -> None:
-    context = browser.new_context(java_script_enabled=False, offline=True)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_demo_page_without_scripts_still_shows_the_views(browser, demo_html: Path, scheme: str) -> None:
+    """Page and views are light or dark together, as the reader prefers."""
+    context = browser.new_context(java_script_enabled=False, offline=True, color_scheme=scheme)
     page = context.new_page()
     page.goto(demo_html.as_uri())
     assert page.locator("[data-jitscope-document] svg").count() > 0
     assert page.locator("[data-jitscope-document] details").count() > 0
+    papers = [page.locator(one).first.evaluate(RGB, "backgroundColor") for one in ("body", ".jp-InputArea-editor")]
+    inks = [page.locator(one).first.evaluate(RGB, "color") for one in ("body", "[data-jitscope-document]")]
+    dark, bright = (papers, inks) if scheme == "dark" else (inks, papers)
+    assert max(map(max, dark)) < 80 and min(map(min, bright)) > 200, (papers, inks)
     context.close()
+
+
+def test_demo_page_follows_the_reader_while_it_is_open(demo: list[View]) -> None:
+    demo[0].page.emulate_media(color_scheme="dark")
+    expect(demo[0].element).to_have_attribute("data-theme", "dark")
+    demo[0].open("graph")
+    assert_readable(demo[0].element)
+    assert max(demo[0].page.locator("body").evaluate(RGB, "backgroundColor")) < 80
+
+
+RGB = "(element, what) => getComputedStyle(element)[what].match(/[0-9]+/g).slice(0, 3).map(Number)"

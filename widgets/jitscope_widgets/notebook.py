@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ _PREFERRED = [  # nbconvert's order, but never the widget, which would want a ke
     "image/jpeg",
     "text/plain",
 ]
+_LIGHT_BODY = re.compile(r' data-jp-theme-light="true"(?: data-jp-theme-name="[^"]*")?')
 
 
 def export_notebook(path_in: str | Path, path_out: str | Path) -> Path:
@@ -43,4 +46,15 @@ def convert(path: Path) -> str:
     notebook.metadata.pop("widgets", None)
     exporter = HTMLExporter(config=Config({"NbConvertBase": {"display_data_priority": _PREFERRED}}))
     exported, _ = exporter.from_notebook_node(notebook, resources={"metadata": {"name": path.stem}})
-    return exported
+    return _in_both_themes(exported, map(Path, exporter.template_paths))
+
+
+def _in_both_themes(exported: str, templates: Iterable[Path]) -> str:
+    """A page of nbconvert's, which is light, dark as well where the reader prefers that."""
+    sheets = (folder / "static/theme-dark.css" for folder in templates)
+    dark = next((sheet.read_text(encoding="utf-8") for sheet in sheets if sheet.exists()), None)
+    if dark is None:
+        return exported
+    head, end, body = exported.partition("</head>")
+    style = f'<style media="(prefers-color-scheme: dark)">{dark}:root{{color-scheme:dark}}</style>\n'
+    return f"{head}{style}{end}{_LIGHT_BODY.sub('', body, count=1)}"
