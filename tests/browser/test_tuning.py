@@ -29,6 +29,7 @@ def test_a_card_says_what_was_tried_and_can_be_read(bare: Bare, name: str) -> No
     assert ("Nothing helped" in text) == (name == "none")
     assert ("jax.jit(nbody, compiler_options=" in text) == (name == "jax")
     assert "<b>no</b>" in text
+    assert "2e-7" not in text and ("differ from those before by at most 4e-6 of" in text) == (name != "none")
     places = [text.index(one["name"], text.index("What was tried")) for one in shown["tried"]]
     assert places == sorted(places)
 

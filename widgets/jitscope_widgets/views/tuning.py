@@ -90,8 +90,8 @@ def results(form: Mapping[str, Any]) -> str:
         return "Its results were not compared."
     if found["bits"]:
         return "Its results are equal to those before, bit for bit."
-    largest = f"Its results differ from those before by at most {number(found['max_abs'], '')}"
-    return f"{largest}, {number(form['share'], '')} of a number's size or of its array's root mean square, whichever is larger."
+    largest = f"Its results differ from those before by at most {number(form['share'], '')}"
+    return f"{largest} of a number's size or of its array's root mean square, whichever is larger."
 
 
 def _row(one: TunedForm, reach: float) -> Row:
