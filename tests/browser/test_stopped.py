@@ -21,6 +21,13 @@ def loss(w, x, limit):
 
 loss(jnp.ones(3), jnp.ones((4, 3)), 2.0)"""
 
+LEFT = """output => [".jitscope-error strong", ".jitscope-parts > .jitscope-sentence", ".jitscope-fix strong"].map(one => {
+  const text = document.createRange();
+  text.selectNodeContents(output.querySelector(one));
+  return text.getBoundingClientRect().left;
+})"""
+"""Where the error's name begins, the sentence below it, and the first fix."""
+
 
 def test_a_tracing_error_shows_the_way_to_it_and_a_rewrite_that_runs(lab: Lab) -> None:
     notebook = lab.open([LOAD, CELL])
@@ -32,6 +39,8 @@ def test_a_tracing_error_shows_the_way_to_it_and_a_rewrite_that_runs(lab: Lab) -
     assert [step.split()[0] for step in steps[:3]] == ["argument"] * 3 and "✕" in steps[-1]
     view = views(output)[0]
     assert not view.headline().count()
+    texts = output.evaluate(LEFT)
+    assert len(texts) == 3 and max(texts) - min(texts) <= 1, texts
     assert_readable(stopped)
     notebook.screenshot("stopped", notebook.cell(1))
     notebook.dark()
