@@ -136,6 +136,7 @@ def test_the_signs_of_a_graph_are_explained_below_it(bare: Bare, training: Docum
     view.level("after")
     expect(legend).to_contain_text("library call")
     expect(legend).not_to_contain_text("derivative")
+    assert legend.get_by_text("opens by a click").count() == any(node["open"] is not None for node in view.nodes())
 
 
 def test_a_cells_line_shows_the_program_and_that_it_opens(bare: Bare, training: Document) -> None:

@@ -16,6 +16,6 @@ export function legend({ nodes, level }: GraphDoc): HTMLElement {
     rows.push(["+ n % others", "what is in its kernels of other parts"]);
   const line = nodes.find(({ positions }) => positions.length)?.positions[0]?.line;
   if (line) rows.push([String(line), "its line in your code"]);
-  rows.push(["▸", "opens by a click"]);
+  if (nodes.some(({ scope }) => scope)) rows.push(["▸", "opens by a click"]);
   return h("p.jitscope-legend", ...rows.map(([sign, what]) => h("span", h("code", sign), ` ${what}`)));
 }
