@@ -332,6 +332,18 @@ def test_a_model_of_other_widths_is_another_model(rows):
     assert any(text.startswith("Pad axis 0 of v to 7") for text in fixes), fixes
 
 
+def test_the_keys_of_a_program_have_no_empty_row(rows):
+    """An equinox function is given what is no array of its arguments apart, which may be nothing."""
+    run = equinox.filter_jit(lambda model, v: jax.vmap(model)(v))
+    for size in (3, 5):
+        run(equinox.nn.Linear(2, 2, key=jax.random.key(0)), jnp.ones((size, 2)))
+    (card,) = observe.recompilations_document(rows(), "all")["cards"]
+    assert {row["path"]: row["cells"] for row in card["matrix"]["rows"] if any(row["changed"])} == {
+        "v": ["f32[3,2]", "f32[5,2]"]
+    }
+    assert all(any(row["cells"]) for row in card["matrix"]["rows"]), card["matrix"]["rows"]
+
+
 def test_static_values_by_name_and_by_position_are_two_forms_of_a_call(rows):
     f = fresh()
     f(x, None, "a"), f(x, None, mode="a")

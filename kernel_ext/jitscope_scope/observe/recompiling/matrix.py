@@ -26,7 +26,7 @@ def matrix_document(group: Group) -> Matrix:
     paths = list(dict.fromkeys(path for key in keys for path in key))
     differ = [path for path in paths if len({key.get(path) for key in keys}) > 1]
     differ.sort(key=lambda path: len({key.get(path, "").replace(WEAK, "") for key in keys}) == 1)
-    alike = [path for path in paths if path not in differ and path not in _QUIET]
+    alike = [path for path in paths if path not in (*differ, *_QUIET) and keys[0][path]]
     shown = [*differ, *alike] if len(differ) + len(alike) <= MOST_ROWS else differ[:MOST_ROWS]
     alike_left = len(alike) if len(differ) + len(alike) > MOST_ROWS else 0
     return {
