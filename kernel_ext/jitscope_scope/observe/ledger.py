@@ -38,7 +38,7 @@ from . import made_by
 from .differences import UNKNOWN, Difference, closest, together
 from .positions import CellOf, no_cell, positions_of
 from .signature_texts import result_text
-from .small import Small
+from .small import Small, is_of_notebook
 from .stacks import Stacks
 from .values_read import ValueRead, traced_with
 
@@ -348,7 +348,7 @@ class Ledger:
         if self._looking.get():
             return
         library, loaded = record.detail.get("library", ""), record.detail.get("loaded", False)
-        site = record.call_site
+        site = record.call_site if not is_of_notebook(record.call_site) else None
         cell = self.cell_of(site.file) if site is not None else self.place_now()
         self.small.append(Small(record.function, record.seconds, site, library, loaded, cell, record.number))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import PurePath
 from typing import Any
 
 from jitscope.core.source import Position, file_name, place
@@ -12,7 +13,7 @@ from jitscope.named_tuple import NamedTuple
 from ..annotations import SmallOperation, SmallPrograms
 
 
-__all__ = ["Small", "dearest", "small_document", "small_sentence"]
+__all__ = ["Small", "dearest", "is_of_notebook", "small_document", "small_sentence"]
 
 
 class Small(NamedTuple):
@@ -26,6 +27,11 @@ class Small(NamedTuple):
     loaded: bool = False
     cell: tuple[str, str | None] | None = None
     record: int = 0
+
+
+def is_of_notebook(site: Position | None) -> bool:
+    """Whether a line is one of what runs cells, so that nobody wrote it: a magic computed, or a value was shown."""
+    return site is not None and not {"IPython", "ipykernel"}.isdisjoint(PurePath(site.file).parts)
 
 
 _LONG = 0.5

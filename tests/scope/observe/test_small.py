@@ -8,7 +8,7 @@ import pytest
 
 from jitscope.core import source
 from jitscope.core.source import Position
-from jitscope_scope.observe.small import Small, small_document
+from jitscope_scope.observe.small import Small, is_of_notebook, small_document
 
 
 def made(name: str, seconds: float, line: int) -> Small:
@@ -26,3 +26,15 @@ def test_the_sentence_and_the_table_name_the_same_cell(monkeypatch: pytest.Monke
         "jitscope compiled 3 small programs for operations outside jit, in 2.1 s: operation less took 1.25 s in line 7 of In [30] "
         "(y = x < 3); add took 750 ms in line 8 of In [30] (y = add(…))."
     )
+
+
+def test_a_line_of_what_runs_cells_is_nobodys() -> None:
+    """What a magic computes outside of jit has the notebook's own line above it."""
+    lines = {
+        "/p/ipykernel/zmqshell.py": True,
+        "/p/IPython/core/magic.py": True,
+        "/tmp/ipykernel_7/8.py": False,
+        "/p/a.py": False,
+    }
+    assert {file: is_of_notebook(Position(file, 1, 1, 0, 9, "")) for file in lines} == lines
+    assert not is_of_notebook(None)
