@@ -511,6 +511,8 @@ MISMATCHES = {
     ),
     "a carry": ("lax.scan(lambda c, v: (c * v, v), jnp.int32(1), x)", "loop-carry-mismatch", "Start with a carry"),
     "a carry of another structure": ("lax.while_loop(lambda c: c[0] < 5, lambda c: (c[0] + 1, c[1], 1), (0, x))", "loop-carry-mismatch", "the same containers, keys and lengths"),
+    "a scan of no pair": ("lax.scan(lambda c, v: c + v, 0.0, x)", "loop-carry-mismatch", "Return a pair"),
+    "a result beside the one": ("jax.grad(lambda v: (v.sum(), v))(x)", "grad-bad-signature", "Ask for has_aux=True"),
     "branches of other structures": ("lax.cond(True, lambda v: (v, v), lambda v: v, x)", "cond-branch-mismatch", "the same containers, keys and lengths"),
     "branches": ("lax.cond(True, lambda v: v, lambda v: 0.0, x)", "cond-branch-mismatch", "Convert one of the results"),
     "a size that a function of the library asks for": (

@@ -200,6 +200,7 @@ _TOLD: tuple[tuple[re.Pattern[str], Found], ...] = tuple(
     for words, found in (
         (r".{0,80}(?:carry input and carry output must|must have .{0,20}same pytree structure as.{0,40}carry|body_fun output and input must)", _carry),
         (r"(?:cond|switch|platform_dependent) branch(?:es)? (?:outputs? )?must have", _branches),
+        (r"scan body output must be a pair", _carry),
         (r"Cannot mutate '?\w+'? from (?:a )?different trace level", "trace-time-mutation"),
         (r"Reverse-mode differentiation does not work for lax\.while_loop", _transposed),
         (r"Gradient only defined for", "grad-bad-signature"),

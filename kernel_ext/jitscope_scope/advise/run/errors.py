@@ -218,9 +218,14 @@ def _on_types(known: str, said: str) -> str:
 _REAL = "Take the real part of the result, or ask for holomorphic=True where the function is complex differentiable."
 _SUM = "Sum the result, or take jax.jacrev, which differentiates each element; has_aux=True is for results that come along."
 _OF_NONE = "Return the number that is to be differentiated: a function without `return` gives None."
+_AUX = (
+    "Ask for has_aux=True, which differentiates the first of two results and gives the other one beside the derivative."
+)
 _OF_RESULTS = (
     ("Output was None", _OF_NONE),
     ("it returned None", _OF_NONE),
+    ("Output was (", _AUX),
+    ("it returned tuple with ", _AUX),
     ("return a real float", _REAL),
     ("real-valued outputs", _REAL),
     ("Gradient only defined for", _SUM),
@@ -236,6 +241,8 @@ _SAME_STRUCTURE = {
 
 def _on_carry(said: str) -> str:
     """What to do about a loop of jax's whose carry changes its type, by the first shapes that its error tells."""
+    if "a pair" in said.partition("\n")[0]:
+        return "Return a pair: the carry, and what the scan stacks, None if there is nothing to stack."
     found = re.search(
         r"has type \w+\[([\d,]*)\]\S* but the corresponding output carry component has type \w+\[([\d,]*)\]", said
     )
