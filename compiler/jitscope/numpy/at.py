@@ -14,7 +14,7 @@ from ..core import notices
 from ..core.annotations import Array as AnyArray, ArrayLike, PartitionSpec, Sharding
 from ..core.avals import aval_of
 from ..core.config import settings
-from ..core.dtypes import is_extended, promote
+from ..core.dtypes import canonicalize, is_extended, promote
 from ..core.errors import TypePromotionError
 from ..core.trace import Tracer, evaluating
 from ..eager.running import Programs, compile_function
@@ -298,7 +298,8 @@ def _ones(x: Any, values: Any) -> Any:
 def _check_dtype(how: str, aval: Any, given: Any) -> None:
     """Raises as promotion does. (The first words of the warning are JAX's, by which programs filter it.)"""
     try:
-        fits = promote((aval.dtype, aval.weak_type), (given.dtype, given.weak_type))[0] == aval.dtype
+        both = promote((aval.dtype, aval.weak_type), (given.dtype, given.weak_type))[0]
+        fits = both == canonicalize(aval.dtype)
     except TypePromotionError:
         if not (is_extended(aval.dtype) or is_extended(given.dtype)):
             raise

@@ -9,7 +9,7 @@ import numpy as np
 from ..control.custom_jvp import custom_jvp
 from ..core import dtypes
 from ..core.annotations import Array, ArrayLike
-from ..core.avals import aval_of
+from ..core.avals import aval_of, exact
 from ..core.zeros import zero_of
 from ..eager.functions import eager_jit, elementwise
 from ..ops.elementwise import (
@@ -57,7 +57,7 @@ def frexp(x: ArrayLike, /) -> tuple[Array, Array]:
 def _frexp(x: Any) -> tuple[Any, Any]:
     dtype = aval_of(x).dtype
     unsigned, fraction_bits, exponent_bits, bias = _layout(dtype)
-    same = lambda value: np.asarray(value, unsigned)[()]
+    same = lambda value: exact(np.asarray(value, unsigned)[()])
     field = lambda bits: and_p(shift_right_logical_p(bits, same(fraction_bits)), same((1 << exponent_bits) - 1))
     bits = bitcast_convert_type_p(x, new_dtype=unsigned)
     # What is not normal is a whole number of the smallest float, which is normal as a float of its own.

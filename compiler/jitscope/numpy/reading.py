@@ -192,5 +192,5 @@ def from_front(i: Any, size: int) -> Any:
     i = convert(i, to)
     if dtypes.kind(aval.dtype) == "u":
         return i
-    zero, whole = np.zeros((), to)[()], number_of(size, to)
+    zero, whole = number_of(0, to), number_of(size, to)
     return choose(lt_p(i, zero), add_p(i, whole), i)

@@ -123,7 +123,7 @@ def _roll_by(a: Any, shift: Any, axis: Any = None) -> Any:
     if kind not in "iufb":
         raise TypeError(f"roll: shifts must be numbers of places, not {aval_of(shift).short()}")
     wide = dtypes.default_int()
-    if kind in "fb" or aval_of(shift).dtype.itemsize < wide.itemsize:
+    if kind in "fb" or aval_of(shift).dtype.itemsize != wide.itemsize:
         shift = convert(shift, wide)
     axes = _roll_axes(shape, count, axis)
     shifts = reshape(shift, (count,))

@@ -18,6 +18,7 @@ from .elementwise import (
     shift_right_arithmetic_p,
     xor_p,
 )
+from .families import scalar_like
 from .linear import convert, where
 
 
@@ -29,8 +30,8 @@ def flip(bits):
     """From the bits of floats to integers in the same order, and back."""
     dtype = aval_of(bits).dtype
     width = 8 * dtype.itemsize - 1
-    negative = shift_right_arithmetic_p(bits, dtype.type(width))
-    return xor_p(bits, and_p(negative, dtype.type(np.iinfo(dtype).max)))
+    negative = shift_right_arithmetic_p(bits, scalar_like(bits, width))
+    return xor_p(bits, and_p(negative, scalar_like(bits, np.iinfo(dtype).max)))
 
 
 ORDERED_FLOATS = frozenset(("float16", "bfloat16", "float32", "float64"))
@@ -41,7 +42,7 @@ def nan_beyond(x, greatest):
     """Signed integers in the order of floats, NaN the greatest or the least of all."""
     bits = flip(bitcast_convert_type_p(x, new_dtype=integer_of(aval_of(x).dtype)))
     limits = np.iinfo(aval_of(bits).dtype)
-    return where(ne_p(x, x), aval_of(bits).dtype.type(limits.max if greatest else limits.min), bits)
+    return where(ne_p(x, x), scalar_like(bits, limits.max if greatest else limits.min), bits)
 
 
 def floats(bits, dtype):
@@ -54,7 +55,7 @@ def signed(x):
     dtype = aval_of(x).dtype
     if dtypes.kind(dtype) == "i":
         return x
-    return bitcast_convert_type_p(xor_p(x, dtype.type(1 << (8 * dtype.itemsize - 1))), new_dtype=integer_of(dtype))
+    return bitcast_convert_type_p(xor_p(x, scalar_like(x, 1 << (8 * dtype.itemsize - 1))), new_dtype=integer_of(dtype))
 
 
 def ordered(x):
@@ -64,14 +65,14 @@ def ordered(x):
         return convert(x, dtypes.int8)
     if not dtypes.is_float(dtype):
         return signed(x)
-    x = where(ne_p(x, x), np.asarray(math.nan).astype(dtype)[()], x)
+    x = where(ne_p(x, x), scalar_like(x, math.nan), x)
     return flip(bitcast_convert_type_p(x, new_dtype=integer_of(dtype)))
 
 
 def with_one_zero(x):
     """`x` with -0.0 made 0.0."""
     dtype = aval_of(x).dtype
-    return where(eq_p(x, dtype.type(0)), dtype.type(0), x) if dtypes.is_float(dtype) else x
+    return where(eq_p(x, zero := scalar_like(x, 0)), zero, x) if dtypes.is_float(dtype) else x
 
 
 def parts(x):
@@ -85,8 +86,8 @@ def unsigned(x, word):
         return convert(x, word)
     bits = ordered(x)
     dtype = np.dtype(f"uint{8 * aval_of(bits).dtype.itemsize}")
-    bits = xor_p(bitcast_convert_type_p(bits, new_dtype=dtype), dtype.type(1 << (8 * dtype.itemsize - 1)))
-    return convert(bits, word)
+    bits = bitcast_convert_type_p(bits, new_dtype=dtype)
+    return convert(xor_p(bits, scalar_like(bits, 1 << (8 * dtype.itemsize - 1))), word)
 
 
 def from_unsigned(x, dtype):

@@ -223,3 +223,27 @@ def test_the_façade_for_older_programs() -> None:
         with disable_x64():
             assert jnp.ones(1).dtype == np.float32
     assert jnp.ones(1).dtype == np.float32
+
+
+OUTSIDE = {
+    "sort": (jnp.sort, np.sort),
+    "sort of complex": (lambda x, i: jnp.sort(x + 1j), lambda x, i: np.sort(x + 1j)),
+    "median": (jnp.median, np.median),
+    "percentile": (lambda x, i: jnp.percentile(x, 30.0), lambda x, i: np.percentile(x, 30)),
+    "indexing": (lambda x, i: x[i], lambda x, i: x[i]),
+    "take along": (lambda x, i: jnp.take_along_axis(x, i, 0), lambda x, i: np.take_along_axis(x, i, 0)),
+    "roll": (lambda x, i: jnp.roll(x, i[0]), lambda x, i: np.roll(x, i[0])),
+    "frexp": (lambda x, i: jnp.frexp(x)[0], lambda x, i: np.frexp(x)[0]),
+    "updates": (lambda x, i: x.at[i].set(x), lambda x, i: x[np.argsort(i % 4)]),
+}
+
+
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_arrays_of_64_bits_are_taken_outside_of_their_context(name: str) -> None:
+    ours, numpys = OUTSIDE[name]
+    x, i = np.array([3.0, 1.0, 4.0, 2.0]), np.array([-2, 0, 1, 3])
+    with jx.enable_x64(True):
+        given = jnp.asarray(x), jnp.asarray(i)
+    if name in ("sort", "median"):
+        given = given[:1]
+    np.testing.assert_allclose(ours(*given), numpys(*(x, i)[: len(given)]), rtol=1e-6)
