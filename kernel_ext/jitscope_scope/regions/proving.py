@@ -95,8 +95,8 @@ def proof(
     try:
         try:
             return _proof(body, edit, visit, live, line, most)
-        except _Differs:
-            if edit.allowed <= ALLOWED or not (noise := _noise(body, visit)):
+        except _Differs as reason:
+            if edit.allowed <= ALLOWED or reason.hopeless or not (noise := _noise(body, visit)):
                 raise
             return _proof(body, edit, visit, live, line, most, noise)
     except _Differs as reason:
@@ -257,9 +257,10 @@ def _decided_otherwise(
 class _Differs(CannotCompile):
     """The values of a name would differ by more than is allowed."""
 
-    def __init__(self, line: int, note: str, name: str, gap: float) -> None:
+    def __init__(self, line: int, note: str, name: str, gap: float, hopeless: bool) -> None:
+        """`hopeless` says that no noise of the plain statements would allow as much, see `floor_of`."""
         super().__init__(line, "differences", note)
-        self.name, self.gap = name, gap
+        self.name, self.gap, self.hopeless = name, gap, hopeless
 
 
 def _explained(reason: _Differs, body: tuple[ast.stmt, ...], visit: Visit) -> CannotCompile:
@@ -585,6 +586,6 @@ def _floats(x: np.ndarray, y: np.ndarray, name: str, line: int, allowed: float, 
     rounding = ROUNDING * rounding_of(np.zeros(1, x.dtype), floor, allowed)
     if gap > max(allowed * max(scale, 1e-300), rounding):
         said = f"`{name}` would differ by {gap:.1e} (values up to {scale:.1e}), more than is allowed"
-        raise _Differs(line, said, name, gap)
+        raise _Differs(line, said, name, gap, hopeless=gap > ALLOWED_32 * max(scale, floor))
     smallest = float(np.min(sizes, where=sizes > 0, initial=math.inf))
     return Differences(gap, float(rel.max()), False, ulp, one, smallest)

@@ -8,7 +8,8 @@ import pytest
 from jitscope_scope.regions.answers import CannotCompile
 from jitscope_scope.regions.differences import Differences, joined, sensitivity
 from jitscope_scope.regions.homes import is_array
-from jitscope_scope.regions.proving import compared, largest
+from jitscope_scope.regions.parts import ALLOWED_32
+from jitscope_scope.regions.proving import compared, floor_of, largest
 from tests.scope.regions.programs import parsed
 from tests.scope.regions.test_programs import applied, names_of, watched
 
@@ -85,3 +86,18 @@ def test_what_is_left_of_larger_values_in_containers_has_their_rounding() -> Non
     assert not compared(values["r"], near, "r", 1, floor=largest(values)).bits
     with pytest.raises(CannotCompile, match="would differ"):
         compared(values["r"], near, "r", 1)
+
+
+@pytest.mark.parametrize(("other", "hopeless"), [(1.01, False), (900.0, True)])
+def test_what_no_noise_would_allow_is_known_before_noise_is_measured(other: float, hopeless: bool) -> None:
+    """Beside values up to 1000."""
+    one, two = (np.array([x], np.float32) for x in (1.0, other))
+    with pytest.raises(CannotCompile) as raised:
+        compared(one, two, "x", 1, ALLOWED_32, 1e3)
+    assert getattr(raised.value, "hopeless", None) is hopeless
+    floor = floor_of("x", 1e3, {"x": float("inf")})
+    if not hopeless:
+        compared(one, two, "x", 1, ALLOWED_32, floor)
+    else:
+        with pytest.raises(CannotCompile):
+            compared(one, two, "x", 1, ALLOWED_32, floor)
