@@ -1,8 +1,19 @@
 """The view of a NaN hunt: readable, with the fix that goes into the cell."""
 
+import inspect
+
+import numpy as np
+from playwright.sync_api import expect
+
+import jitscope as jx
+from jitscope_scope import observe
 from tests.browser.audit import assert_readable
+from tests.browser.bare import Bare
 from tests.browser.conftest import Lab
 from tests.browser.programs import LOAD
+from tests.browser.view import View
+from tests.programs import transformer
+from tests.programs.rows import row_of
 
 
 CODE = """import numpy as np
@@ -51,3 +62,19 @@ def test_a_hunt_is_shown_with_the_fix(lab: Lab) -> None:
     notebook.page.wait_for_function(
         "() => jupyterapp.shell.currentWidget.content.model.cells.get(1).sharedModel.getSource().includes('jnp.sqrt(jnp.where')"
     )
+
+
+def test_two_clicks_say_where_numbers_of_a_training_step_end(bare: Bare) -> None:
+    """The scale of the second layer is all but infinite: what normalize multiplies by it is the first that is."""
+    params, tokens, targets = transformer.arguments(layers=2)
+    params["layers"][1]["scale1"] = np.full_like(params["layers"][1]["scale1"], 3e38)
+    args = jx.tree.map(jx.numpy.asarray, (params, tokens, targets))
+    row = row_of(transformer.program, *args)
+    values = observe.look(row, "values")
+    view = View(bare.show({**observe.compilation_document(row), "instruments": {"values": values}}).element)
+    view.element.locator("[role=tab][data-tab=values]").click()
+    lines, first = inspect.getsourcelines(transformer.normalize)
+    number = first + next(n for n, line in enumerate(lines) if "* scale" in line)
+    panel = view.element.locator("[data-panel=values]")
+    expect(panel).to_contain_text(f"the first with an infinity is mul in line {number} of normalize.")
+    expect(panel.locator(".jitscope-table-row").first).to_contain_text(f"line {number} return (x - mean)")

@@ -27,7 +27,7 @@ def values() -> Document:
         "kind": "values",
         "version": 1,
         "title": "layer",
-        "sentence": "6 values, 2 of them with NaN or infinity; the first with NaN is log.",
+        "sentence": "6 values, 2 of them with NaN or infinity; the first with NaN is log in line 4 of layer.",
         "rows": [
             row("in0", "x", None),
             row("e3", "exp", 0, min=0.0, max=25.0),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import re
 
 import numpy as np
 import pytest
@@ -194,7 +195,9 @@ def test_the_first_nan_and_infinity_are_marked():
     first = rows[document["first_bad"]]
     assert first["label"] == "log" and (first["nan"], first["inf"]) == (1, 1)
     same(first, np.array([0.0, -np.inf, np.nan]))
-    assert document["sentence"].endswith("the first with NaN is log.")
+    assert document["sentence"].endswith(
+        f"the first with NaN is log in line {failing.__code__.co_firstlineno + 1} of failing."
+    )
     detail = next(d for d in document["details"] if d["path"] == first["path"])
     assert detail["picture"]["cells"] == "0in"
 
@@ -400,7 +403,7 @@ def test_a_nan_that_no_result_has_is_told_and_stands_out_of_nothing():
     document, result = looked(lambda x: jnp.where(x > 0, jnp.log(x), 0).sum(), np.asarray([-1, 1, 2], np.float32))
     assert np.isfinite(result) and document["left_out"]
     assert document["rows"][document["first_bad"]]["label"] == "log"
-    assert document["sentence"].endswith("the first with NaN is log, and no result has any.")
+    assert re.search(r"; the first with NaN is log in line \d+, and no result has any\.$", document["sentence"])
     assert not unusual({"instruments": {"values": document}})
 
 

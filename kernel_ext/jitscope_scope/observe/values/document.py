@@ -136,7 +136,7 @@ class Values(Follower):
             "kind": "values",
             "version": 1,
             "title": title,
-            "sentence": _sentence(rows, first, left_out),
+            "sentence": _sentence(rows, first, lines, left_out),
             "rows": rows,
             "first_bad": first,
             "details": list(self.details.values()),
@@ -227,7 +227,7 @@ def not_finite(row: Statistics) -> bool:
     return bool(row["nan"] or row["inf"])
 
 
-def _sentence(rows: Sequence[ValueRow], first: int | None, left_out: bool) -> str:
+def _sentence(rows: Sequence[ValueRow], first: int | None, lines: Sequence[Position], left_out: bool) -> str:
     count = counted(len(rows), "value")
     copies = sum(bool(row.get("written")) for row in rows)
     if first is None:
@@ -241,5 +241,8 @@ def _sentence(rows: Sequence[ValueRow], first: int | None, left_out: bool) -> st
     row = rows[first]
     what = "NaN" if row["nan"] else "an infinity"
     beside = f", beside {counted(copies, 'copy')} of one that the program has as a constant" if copies else ""
+    where = None if row["line"] is None else lines[row["line"]]
+    within = f" of {where['function']}" if where and where["function"].isidentifier() else ""
+    at = f" in line {where['line']}{within}" if where else ""
     after = ", and no result has any" if left_out else ""
-    return f"{count}, {bad:,} of them with NaN or infinity{beside}; the first with {what} is {row['label']}{after}."
+    return f"{count}, {bad:,} of them with NaN or infinity{beside}; the first with {what} is {row['label']}{at}{after}."
