@@ -51,9 +51,12 @@ def _names_at(where: source.Position | None) -> dict[str, object]:
     return {}
 
 
+FLAG = "if the argument is a flag, make it static"
+OF_ITS_OWN = "pass it as an argument of its own that is static"
+_PART = re.compile(r"argument [A-Za-z_]\w*[.\[]")
 CHOOSE = (
     "jnp.where(condition, a, b) chooses between values, lax.cond between computations; & | ~ stand for and/or/not; "
-    "if the argument is a flag, make it static (static_argnames=...)"
+    f"{FLAG} (static_argnames=...)"
 )
 
 
@@ -61,14 +64,18 @@ def conversion_message(tracer: Tracer, wanted: str, advice: str, asked: str = "n
     """What was wanted of a tracer that it cannot give, in which line, what the value is, and what to write."""
     if argument := argument_of(tracer):
         advice = advice.replace("static_argnames=...", f"static_argnames={argument!r}")
+    elif _PART.match(tracer.origin()):
+        advice = advice.replace("make the argument it stems from static", OF_ITS_OWN).replace(
+            FLAG, f"if it is a flag, {OF_ITS_OWN}"
+        )
     who = "NumPy" if asked == "array" else "Python"
     what = f"{who} needs {'to know ' if asked == 'bool' else ''}{wanted}, but {tracer.refusal}."
     return message_here(what, advice, asked, f"the value is {tracer.description()}")
 
 
 def argument_of(tracer: Tracer) -> str:
-    """The argument that a traced value is, by name; "" for what was computed."""
-    root = re.match(r"argument ([A-Za-z_]\w*)\b", tracer.origin())
+    """The argument that a traced value is, by name; "" for what was computed, and for a part of an argument, as `s[0]` of `*s`."""
+    root = re.match(r"argument ([A-Za-z_]\w*)(?![\w.\[])", tracer.origin())
     return root[1] if root else ""
 
 

@@ -380,3 +380,13 @@ def test_later_releases_say_so():
 def test_values_while_tracing_are_not_pickled():
     with pytest.raises(jx.errors.ConcretizationTypeError, match="pickled"):
         jx.jit(pickle.dumps)(0)
+
+
+def test_a_part_of_an_argument_is_not_made_static() -> None:
+    """`static_argnames` takes no `*s`, and a dictionary has no hash."""
+    for of, args in ((lambda *s: jnp.zeros(s), (2, 3)), (lambda d: jnp.zeros(d["n"]), ({"n": 2},))):
+        with pytest.raises(TypeError, match="pass it as an argument of its own that is static") as caught:
+            jx.jit(of)(*args)
+        assert "static_argnames='" not in str(caught.value)
+    with pytest.raises(TypeError, match=r"make the argument it stems from static \(static_argnames='n'"):
+        jx.jit(lambda n: jnp.zeros(n))(2)
