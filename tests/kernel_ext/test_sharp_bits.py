@@ -41,6 +41,16 @@ def test_an_error_is_told_once_and_gone_with_its_cell(shell):
     assert item["fix"]["edits"]  # the run's own words, the look's edits
 
 
+@pytest.mark.parametrize(("asks", "test"), [("if x > 0:", "x > 0"), ("match x:\n        case 1:", "x")])
+def test_what_cannot_be_decided_is_named_in_a_compiled_cell(shell, asks: str, test: str) -> None:
+    shell.cell(IMPORTS)
+    deeper = "    " if "match" in asks else ""
+    shell.cell(f"%%jit\ndef f(x):\n    {asks}\n{deeper}        return x\n    return -x\nf(2.0)")
+    items = session.of(shell.ip).sharp_bits.document()["items"]
+    said = f"`{test}` is not known while tracing, so Python cannot choose a branch."
+    assert [item["message"] for item in items] == [said]
+
+
 def test_values_are_looked_at_when_asked(shell):
     shell.cell(IMPORTS)
     shell.cell("n = jnp.array(100_000)\nm = n * n")

@@ -20,7 +20,7 @@ from jitscope.core import source
 from jitscope.core.messages import ADVICE, advice_of
 from jitscope.core.source import Position
 from jitscope.core.trace import Tracer
-from jitscope.core.words import sentence
+from jitscope.core.words import cut, sentence
 
 from ... import jaxwatch
 from ...source_code.choosing import can_choose
@@ -80,7 +80,25 @@ def explained(error: BaseException) -> Diagnostic | None:
         return None
     one = _kept(error, cause, [frame for frame, _ in frames]) if known == "tracer-leak" else None
     one = one or _confirmed(known, cause or where, names) or _made(known, cause or where, error, names, frame)
+    if one.id == "branch-on-tracer" and one.message.endswith(f"but {Tracer.refusal}.") and (test := _test(where)):
+        one = dataclasses.replace(
+            one, message=f"`{test}` is not known while tracing, so Python cannot choose a branch."
+        )
     return one.in_names(names)
+
+
+def _test(where: Position) -> str:
+    """What decides between the branches around a piece of code; "" where that stands in none of them."""
+    path = path_at(where)
+    for inner, node in zip([None, *path], path):
+        match node:
+            case ast.If(test=test) | ast.IfExp(test=test) if inner in (None, test):
+                return cut(ast.unparse(test), 40)
+            case ast.Match(subject=subject):
+                return cut(ast.unparse(subject), 40)
+            case ast.stmt():
+                return ""
+    return ""
 
 
 def _is_quoted(error: BaseException, where: Position) -> bool:
