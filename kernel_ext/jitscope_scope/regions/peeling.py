@@ -8,7 +8,7 @@ import contextlib
 import copy
 import io
 import warnings
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from types import FunctionType
 
@@ -40,27 +40,33 @@ def without_first_turns(body: naming.Statements, visit: Visit, definitions: Defi
     if naming.has(ast.Continue, [loop]):
         return None
     changing = naming.bound(body) | _growing(body, visit)
-    if not _of_two_kinds(changing, visit):
+    if not _of_two_kinds(changing, visit) and not _others_inside(visit):
         return None
     for turns in range(1, MOST + 1):
         if (apart := _apart(loop, turns, visit)) is None or (done := _after(apart[0], visit, definitions)) is None:
             return None
-        (first, rest), (names, inside) = apart, done
+        (first, rest), (names, before, after) = apart, done
+        both = {t: (before[t], leaf) for t, leaf in after.items() if t in before}
+        inside = {t: pair for t, pair in both.items() if pair[0].value is not pair[1].value}
         made = {n: names[n] for n in naming.bound_for_certain(first.body) & names.keys() if is_number(names[n])}
         values = {n: names[n] for n, v in visit.values.items() if n in names and not isinstance(v, FunctionType)}
         seen = replace(
             visit,
             values={**visit.values, **values, **made},
             live={**visit.live, **{n: v for n, v in values.items() if type(v) is tuple}, **made},
-            places={t: p if inside.get(t) is None else inside[t][1] for t, p in visit.places.items()},
+            places={t: leaf if t in inside or t not in before else visit.places[t] for t, leaf in after.items()},
         )
-        if not _of_two_kinds(changing, seen):
+        if not _of_two_kinds(changing, seen) and not _others_inside(seen):
             break
     else:
         return None
     other = {n: v for n, v in seen.values.items() if n in changing and n in visit.values}
     tests = [_is_one(n, v) for n, v in other.items() if _kind(v) != _kind(visit.values[n])]
     tests += [_is_one(t, new.value) for t, (old, new) in inside.items() if _kind(old.value) != _kind(new.value)]
+    tests += [
+        f"type({t}) is {kind.__name__} and len({t}) == {size}"
+        for t, (kind, size) in _made(before, after, names).items()
+    ]
     if not all(tests):
         return None
     text = (*ast.unparse(first).splitlines(), "else:", f"    if {' and '.join(filter(None, tests))}:")
@@ -68,6 +74,20 @@ def without_first_turns(body: naming.Statements, visit: Visit, definitions: Defi
     if isinstance(loop, ast.For):
         return StandIns((rest,), seen, text, plain, 2)
     return StandIns((rest,), seen, (f"{_TURN} = 0", *text), (*plain, f"del {_TURN}"), 2)
+
+
+def _others_inside(visit: Visit) -> bool:
+    """Whether there are other places in objects and containers at the end than at the start (`self.m = None`, then a list)."""
+    return visit.places.keys() != visit.places_after.keys()
+
+
+def _made(
+    before: Mapping[str, paths.Leaf], after: Mapping[str, paths.Leaf], names: Mapping[str, object]
+) -> dict[str, tuple[type, int]]:
+    """The containers that places are in which were not there before, and how many each has."""
+    owners = {t[: t.rindex("[")] for t in after.keys() - before.keys() if t.endswith("]")}
+    found = {t: paths.at(t, names) for t in sorted(owners)}
+    return {t: (type(v), len(v)) for t, v in found.items() if isinstance(v, (list, dict))}
 
 
 def _is_one(name: str, value: object) -> str | None:
@@ -160,9 +180,9 @@ def _expression(text: str, at: ast.stmt) -> ast.expr:
 
 def _after(
     first: ast.For, visit: Visit, definitions: Definitions
-) -> tuple[dict[str, object], dict[str, tuple[paths.Leaf, paths.Leaf]]] | None:
-    """What names stand for after the first turns, made of copies, and what was and is in those places of objects and containers that got something
-    else; None where it raises, or does more than bind and store."""
+) -> tuple[dict[str, object], dict[str, paths.Leaf], dict[str, paths.Leaf]] | None:
+    """What names stand for after the first turns, made of copies, and what was and is in places of objects and containers; None where it raises,
+    or does more than bind and store."""
     try:
         Effects(definitions, on_copies=True).of_region([first], visit.values)
     except CannotCompile:
@@ -177,6 +197,4 @@ def _after(
             exec(compile(ast.fix_missing_locations(ast.Module([first], [])), "<first turns>", "exec"), names, inside)
         except Exception:
             return None
-    after = paths.leaves({n: names[n] for n in visit.values})
-    both = {t: (before[t], leaf) for t, leaf in after.items() if t in before and leaf.value is not before[t].value}
-    return names, both
+    return names, before, paths.leaves({n: names[n] for n in visit.values})
