@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import math
 import sys
 from collections.abc import Callable, Iterator
 from importlib import import_module
@@ -358,6 +359,9 @@ class Tracing:
 
         for name in _MAKERS:
             setattr(np, name, made(name))
+        of_math = {n: f for n, f in vars(math).items() if words.counterpart(f) and callable(f)}
+        for name, function in of_math.items():
+            setattr(math, name, self._of_traced(function))
         try:
             with self.library.enable_x64(True):
                 yield
@@ -365,6 +369,20 @@ class Tracing:
             self._wide = wide
             for name, function in before.items():
                 setattr(np, name, function)
+            for name, function in of_math.items():
+                setattr(math, name, function)
+
+    def _of_traced(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A function of Python's `math` that takes traced numbers as well."""
+        ours = getattr(self.numpy, words.counterpart(function) or "")
+
+        def called(*given: Any) -> Any:
+            if not any(isinstance(x, (TracedArray, self.compiled[1])) for x in given):
+                return function(*given)
+            with self.library.enable_x64(True):
+                return self.array(ours(*(self.numpy.asarray(_lowered(x), np.float64) for x in given)))
+
+        return called
 
     def _made(self, name: str, of_numpy: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         if name in ("array", "asarray"):

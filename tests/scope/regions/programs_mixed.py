@@ -205,4 +205,29 @@ for t in range(1, 21):
     s = s + g / (1 - 0.99999**t)
     if s[0] > 2e5:
         y = told.of(s / t)
+=== functions of Python's of arrays and of the turn's number
+import math, jitscope.numpy as jnp
+u = jnp.asarray(rng.random(30).astype(np.float32)); x = jnp.zeros(2); logs = []; taken = 0
+---
+for i in range(30):
+    if math.log(u[i]) < -0.5:
+        x = x + 0.1 * math.cos(0.3 * i)
+        taken += 1
+    logs.append(x)
+=== moments that an optimizer of jitscope's arrays makes in the first turn
+import jitscope.numpy as jnp
+class Momentum:
+    def __init__(self): self.m, self.t = {}, 0
+    def step(self, params, grads):
+        self.t += 1
+        for k in params:
+            if k not in self.m:
+                self.m[k] = jnp.zeros_like(params[k])
+            self.m[k] = 0.9 * self.m[k] + 0.1 * grads[k]
+            params[k] = params[k] - 0.1 * self.m[k] / (1 - 0.9 ** self.t)
+        return params
+opt = Momentum(); params = {"w": jnp.asarray(rng.random(3).astype(np.float32)), "b": jnp.ones(2)}
+---
+for i in range(20):
+    params = opt.step(params, {k: 2 * v for k, v in params.items()})
 """)
