@@ -13,6 +13,8 @@ from . import naming
 
 Interval = tuple[int, int]
 _LARGEST = 2**63 - 1
+_WIDER = 3
+"""How often what a name may be between is made wider until its own statements keep it there (bits that are shifted round)."""
 _GIVE_FLOATS = frozenset("floor ceil round rint trunc sqrt exp log".split())
 
 
@@ -114,12 +116,17 @@ class Bounds:
         found = self._hull_of(name, before)
         if found is not None or name in self._assumed:
             return found
-        self._assumed[name] = guess = self._guess(name, before)
-        try:
-            found = self._hull_of(name, before)
-        finally:
-            del self._assumed[name]
-        return guess if found is not None and guess[0] <= found[0] and found[1] <= guess[1] else None
+        guess = self._guess(name, before)
+        for _ in range(_WIDER):
+            self._assumed[name] = guess
+            try:
+                found = self._hull_of(name, before)
+            finally:
+                del self._assumed[name]
+            if found is None or (guess[0] <= found[0] and found[1] <= guess[1]):
+                return None if found is None else guess
+            guess = min(guess[0], found[0]), max(guess[1], found[1])
+        return None
 
     def _hull_of(self, name: str, before: Interval | None) -> Interval | None:
         self._open.add(name)
@@ -219,8 +226,9 @@ class Bounds:
             return (0 if left[0] >= 0 and right[0] >= 0 else -beyond, beyond - 1)
         if isinstance(op, ast.LShift) and 0 <= right[0] and right[1] < 64:
             return (min(left[0], left[0] << right[1]), max(left[1], left[1] << right[1]))
-        if isinstance(op, ast.RShift) and left[0] >= 0 and right[0] >= 0:
-            return (0, left[1])
+        if isinstance(op, ast.RShift) and 0 <= right[0] and right[1] < 64:
+            corners = [x >> y for x in left for y in right]
+            return (min(corners), max(corners))
         return None
 
     def _own_remainder(self, node: ast.expr, modulus: Interval) -> bool:

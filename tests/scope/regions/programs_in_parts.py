@@ -97,6 +97,13 @@ state = int(rng.integers(1, 1000)); vals = np.zeros(100)
 for i in range(100):
     state = (1103515245 * state + 12345) % 2 ** 31
     vals[i] = state / 2 ** 31
+=== bits that are shifted round
+bits = int(rng.integers(1, 1000)); vals = np.zeros(100)
+---
+for i in range(100):
+    bit = (bits ^ (bits >> 2) ^ (bits >> 3) ^ (bits >> 5)) & 1
+    bits = (bits >> 1) | (bit << 15)
+    vals[i] = bits / 2 ** 16
 === whole parts of numbers, a sum of steps
 x = rng.random(40) * 9; out = np.zeros(10); total = 0
 ---
