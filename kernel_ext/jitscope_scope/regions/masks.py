@@ -16,7 +16,7 @@ from . import naming
 from .expressions import difference
 from .parts import placed_at
 from .picked_names import bound_once, held, kept
-from .picks import MaskedExpression, Side, crossed, is_all, is_none, loaded, of_rows, part_of, ranked, zeroed
+from .picks import MaskedExpression, Side, crossed, is_all, is_none, loaded, of_rows, part_of, place_of, ranked, zeroed
 from .sizes import Parts
 
 
@@ -26,7 +26,7 @@ _RANKED = frozenset(("median", "percentile", "quantile"))
 _PYTHONS = frozenset(("sum", "max", "min", "any", "all"))
 ELEMENTWISE = frozenset(
     "abs absolute sqrt exp log log2 log10 sin cos tan tanh sinh cosh arctan square sign maximum minimum power fabs where clip floor "
-    "ceil expm1 log1p isnan isfinite logical_and logical_or logical_not conj real imag hypot arctan2".split()
+    "ceil expm1 log1p isnan isfinite logical_and logical_or logical_not conj real imag hypot arctan2 zeros_like ones_like".split()
 )
 
 
@@ -334,12 +334,10 @@ class Masks(ast.NodeTransformer):
             return None
         whole = ast.copy_location(ast.Call(function, [p[0], q[0]], []), a)
         mask = p[1].mask
-        if q[1].mask is not None:
-            column = ast.Subscript(q[1].mask, ast.Tuple([ast.Constant(None), ast.Slice()], ast.Load()), ast.Load())
-            mask = column if mask is None else crossed(mask, column)
-        elif mask is not None:
-            mask = ast.Subscript(mask, ast.Tuple([ast.Slice(), ast.Constant(None)], ast.Load()), ast.Load())
-        assert mask is not None
+        if q[1].mask is None and mask is not None:
+            return MaskedExpression(whole, mask, 1, p[1].key, p[1].start, p[1].index, copied=True)
+        column = ast.Subscript(q[1].mask, ast.Tuple([ast.Constant(None), ast.Slice()], ast.Load()), ast.Load())  # type: ignore[arg-type]
+        mask = column if mask is None else crossed(mask, column)
         return MaskedExpression(whole, mask, 0, f"{p[1].key} by {q[1].key}")
 
     def _row(self, node: ast.expr) -> tuple[ast.expr, Side] | None:
@@ -354,14 +352,21 @@ class Masks(ast.NodeTransformer):
     def _length(self, node: ast.expr) -> int | None:
         """How many numbers are in a row, where that is known."""
         match node:
-            case ast.Name(id=name):
-                found = self.known.get(name)
-                return len(found) if isinstance(found, np.ndarray) and found.ndim == 1 else None
-            case ast.BinOp(left=ast.Name(id=name), op=ast.MatMult(), right=b) if self.axes(b) == 1:
-                found = self.known.get(name)
-                return len(found) if isinstance(found, np.ndarray) and found.ndim == 2 else None
-            case ast.BinOp(left=a, right=b) if not isinstance(node.op, ast.MatMult):
+            case ast.Name():
+                return self._axis(node, 0, 1)
+            case ast.BinOp(left=a, op=ast.MatMult(), right=b):
+                return self._axis(a, 0, 2) if self.axes(b) == 1 else self._axis(b, 1, 2) if self.axes(a) == 1 else None
+            case ast.BinOp(left=a, right=b):
                 return self._length(a if self.axes(b) == 0 else b)
+        return None
+
+    def _axis(self, node: ast.expr, axis: int, axes: int) -> int | None:
+        """The size of one axis of an array with so many, which stands there as a whole or without some of another axis."""
+        match node:
+            case ast.Subscript(value=of, slice=ast.Tuple(elts=[*parts])) if len(parts) == axes and is_all(parts[axis]):
+                return self._axis(of, axis, axes) if self.axes(node) == axes else None
+            case ast.Name(id=name) if isinstance(found := self.known.get(name), np.ndarray) and found.ndim == axes:
+                return found.shape[axis]
         return None
 
     def _joined(self, nodes: list[ast.expr], build: Callable[[list[ast.expr]], ast.expr]) -> MaskedExpression | None:
@@ -443,7 +448,10 @@ class Masks(ast.NodeTransformer):
         if one is None or not self._reduces(one, axis) or len(rest) > 1 or any(k.arg != "axis" for k in node.keywords):
             return node
         if node.func.attr in FOUND:
-            return self._place_of(one, node.func.attr, node) if axis is None else node
+            if axis is not None or one.start is None or one.rows or self.parts is None:
+                return node
+            self.done = True
+            return ast.copy_location(place_of(one, node.func.attr, self.jnp, self.parts.numpy), node)
         named = [ast.keyword("where", self._over(one))]
         if node.func.attr in ("max", "min"):
             end: ast.expr = ast.Name(f"{self.jnp}.inf", ast.Load())
@@ -506,17 +514,6 @@ class Masks(ast.NodeTransformer):
             return True
         return isinstance(axis, ast.Constant) and axis.value == 0 and self.axes(one.mask) == 1
 
-    def _place_of(self, one: MaskedExpression, word: str, at: ast.expr) -> ast.expr:
-        """The place of the largest or smallest number of a part: that in the whole, less where the part begins."""
-        if one.start is None or one.rows or self.parts is None:
-            return at
-        self.done = True
-        end: ast.expr = ast.Name(f"{self.jnp}.inf", ast.Load())
-        end = ast.UnaryOp(ast.USub(), end) if word == "argmax" else end
-        function = ast.Attribute(ast.Name(self.parts.numpy, ast.Load()), word, ast.Load())
-        found = ast.Call(function, [ast.IfExp(copy.deepcopy(one.mask), one.whole, end)], [])
-        return ast.copy_location(ast.BinOp(found, ast.Sub(), copy.deepcopy(one.start)), at)
-
     def _counted(self, one: MaskedExpression, at: ast.expr) -> ast.expr:
         if self.axes(one.mask) != 1:
             return at
@@ -553,7 +550,7 @@ class Masks(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
-        if isinstance(node.value, ast.Name) and node.value.id in self.wholes:
+        if isinstance(node.value, ast.Name) and node.value.id in self.wholes.keys() | self.names.keys():
             return self._element(node)
         return self.generic_visit(node)
 
@@ -575,9 +572,11 @@ class Masks(ast.NodeTransformer):
     def _element(self, node: ast.Subscript) -> ast.Subscript:
         """The number at a constant place of a part, as one of the whole."""
         assert isinstance(node.value, ast.Name)
-        one = self.wholes[node.value.id]
+        one = self.picked(node.value)
         match node.slice:
-            case ast.Constant(value=int(place)) if one.start is not None and place >= 0 and not one.rows:
+            case ast.Constant(value=int(place)) if (
+                one is not None and one.start is not None and place >= 0 and not one.rows
+            ):
                 index = ast.BinOp(copy.deepcopy(one.start), ast.Add(), ast.Constant(place))
                 new = ast.Subscript(copy.deepcopy(one.whole), index, node.ctx)
                 return ast.fix_missing_locations(ast.copy_location(new, node))

@@ -30,6 +30,8 @@ def kept(body: list[ast.stmt], masks: Masks) -> set[str]:
                 used = naming.loaded(turn[: k + 1]) | naming.stored_into(turn[:k])
                 if name not in used and sum(isinstance(n.ctx, ast.Store) for n in stores) == len(given):
                     found.add(name)
+                    masks.wholes[name] = one  # others may be made of it
+    masks.wholes.clear()
     return found
 
 
@@ -47,8 +49,9 @@ def held(body: list[ast.stmt], masks: Masks) -> dict[str, ast.Assign]:
     for turn in _turns(body):
         for k, s in enumerate(turn):
             match s:
-                case ast.Assign(targets=[ast.Name(id=name)], value=value) if masks.picked(value) is not None:
-                    later = naming.bound(turn[k:]) | naming.stored_into(turn[k:])
+                case ast.Assign(targets=[ast.Name(id=name)], value=value) if (one := masks.picked(value)) is not None:
+                    while_used = turn[k:] if one.copied else turn[k : _last_use(name, turn)]
+                    later = naming.bound(turn[k:]) | naming.stored_into(while_used)
                     others = naming.uses(name, body)
                     inside = sum(isinstance(n, ast.Name) and n.id == name for b in turn for n in ast.walk(b))
                     stores = [n for n in others if isinstance(n.ctx, ast.Store)]
@@ -57,6 +60,12 @@ def held(body: list[ast.stmt], masks: Masks) -> dict[str, ast.Assign]:
                     if alone and not naming.loaded([value]) & later and name not in early:
                         found[name] = s
     return found
+
+
+def _last_use(name: str, turn: list[ast.stmt]) -> int:
+    """How many statements come before the last store that may change a view after it was read; a plain statement stores when it has read."""
+    last = max(k for k, s in enumerate(turn) if naming.uses(name, [s]))
+    return last if isinstance(turn[last], (ast.Assign, ast.AugAssign)) else last + 1
 
 
 def _turns(body: list[ast.stmt]) -> list[list[ast.stmt]]:

@@ -86,6 +86,16 @@ def ranked(one: MaskedExpression, word: str, rest: list[ast.expr], numpy: str) -
     return placed_at(ast.parse(f"{numpy}.nan if {nan} else {numpy}.nan{word}({given})", mode="eval").body, one.whole)
 
 
+def place_of(one: MaskedExpression, word: str, jnp: str, numpy: str) -> ast.expr:
+    """The place of the largest or smallest number of a part: that in the whole, less where the part begins."""
+    assert one.start is not None
+    end: ast.expr = ast.Name(f"{jnp}.inf", ast.Load())
+    end = ast.UnaryOp(ast.USub(), end) if word == "argmax" else end
+    function = ast.Attribute(ast.Name(numpy, ast.Load()), word, ast.Load())
+    found = ast.Call(function, [ast.IfExp(copy.deepcopy(one.mask), one.whole, end)], [])
+    return ast.BinOp(found, ast.Sub(), copy.deepcopy(one.start))
+
+
 def of_rows(array: ast.Name, indices: list[ast.expr], mask: ast.expr, size: int) -> MaskedExpression:
     """A part along the second axis, which has a size, of rows that are written there: `A[[i, k], k:]`."""
     rows, part = indices

@@ -123,10 +123,12 @@ class _Region:
         in_place.not_through_loops(self.body, {**self.values, **after})
         self.body, self.in_rows = list_buffers.in_rows(self.body, self.values, after)
         self.body, again, wholes = self._unmasked()
-        self.again = [a for a in again if a.partition(" = ")[0] in self.live or "\n" in a]
+        self.again = [a for a in again if a.partition(" = ")[0] in self.live]
+        wholes = {n: v for n, v in wholes.items() if n.removeprefix("whole_of_") in self.live}
+        read = naming.loaded(ast.parse("\n".join(self.again)).body) & naming.bound(self.body)
         if wholes:
             self.visit = replace(self.visit, after={**after, **wholes}, ends={**self.visit.ends, **wholes})
-        self.live = self.live | wholes.keys() | in_place.stored_before(self.body, self.values, self.visit)
+        self.live = self.live | read | wholes.keys() | in_place.stored_before(self.body, self.values, self.visit)
 
     def _unmasked(self) -> tuple[tuple[ast.stmt, ...], list[str], dict[str, np.ndarray]]:
         moving = (naming.bound(self.body) | naming.stored_into(self.body)) - self.known

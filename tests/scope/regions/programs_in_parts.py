@@ -311,6 +311,17 @@ for k in range(6):
     R[k:, k:] -= 2 * np.outer(v, v @ R[k:, k:])
     Q[:, k:] -= 2 * np.outer(Q[:, k:] @ v, v)
     C[k:, k:] = C[k:, k:] + 0.1 * np.outer(C[k:, k:].dot(v), v)
+=== reflections, made of views of what they change
+R = rng.normal(size=(7, 5)); Q = np.eye(7)
+---
+for k in range(5):
+    x = R[k:, k]
+    e = np.zeros_like(x)
+    e[0] = np.sign(x[0]) * np.linalg.norm(x)
+    v = x + e
+    v = v / np.linalg.norm(v)
+    R[k:, :] -= 2 * np.outer(v, v @ R[k:, :])
+    Q[:, k:] -= 2 * np.outer(Q[:, k:] @ v, v)
 === places that a mask picks, kept while the rest goes on
 F = 1 + 0.1 * rng.random((7, 8, 3)); wall = rng.random((7, 8)) < 0.3; w = np.array([0.5, 0.3, 0.2])
 ---
