@@ -48,13 +48,16 @@ def without_first_turns(body: naming.Statements, visit: Visit, definitions: Defi
         (first, rest), (names, before, after) = apart, done
         both = {t: (before[t], leaf) for t, leaf in after.items() if t in before}
         inside = {t: pair for t, pair in both.items() if pair[0].value is not pair[1].value}
+        kept = lambda t: t in visit.places or not _in_a_list(t, visit)
         made = {n: names[n] for n in naming.bound_for_certain(first.body) & names.keys() if is_number(names[n])}
         values = {n: names[n] for n, v in visit.values.items() if n in names and not isinstance(v, FunctionType)}
         seen = replace(
             visit,
             values={**visit.values, **values, **made},
             live={**visit.live, **{n: v for n, v in values.items() if type(v) is tuple}, **made},
-            places={t: leaf if t in inside or t not in before else visit.places[t] for t, leaf in after.items()},
+            places={
+                t: visit.places[t] if t in before and t not in inside else leaf for t, leaf in after.items() if kept(t)
+            },
         )
         if not _of_two_kinds(changing, seen) and not _others_inside(seen):
             break
@@ -77,8 +80,20 @@ def without_first_turns(body: naming.Statements, visit: Visit, definitions: Defi
 
 
 def _others_inside(visit: Visit) -> bool:
-    """Whether there are other places in objects and containers at the end than at the start (`self.m = None`, then a list)."""
-    return visit.places.keys() != visit.places_after.keys()
+    """Whether there are other places in objects and containers at the end than at the start (`self.m = None`, then a list), but for elements
+    of lists that grow."""
+    before, after = visit.places.keys(), visit.places_after.keys()
+    return any(t not in after for t in before) or any(not _in_a_list(t, visit) for t in after - before)
+
+
+def _in_a_list(place: str, visit: Visit) -> bool:
+    """Whether a place is in a new element of what is a list from the start."""
+    new = paths.first_new(place, visit.values) or place
+    owner = new[: new.rindex("[")] if new.endswith("]") else ""
+    try:
+        return type(paths.at(owner, visit.values)) is list
+    except Exception:
+        return False
 
 
 def _made(
