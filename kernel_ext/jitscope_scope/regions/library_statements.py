@@ -486,7 +486,7 @@ class StatementsAsTheyStand(Statements):
             found = self.values.get(name, self.after.get(name))
             return isinstance(found, (int, float, complex, np.generic))
         if isinstance(value, ast.Name) and (found := self.after.get(value.id, self.values.get(value.id))) is not None:
-            return isinstance(found, (int, float, complex, np.generic))  # else an array would have two names
+            return is_number(found) and not isinstance(found, np.ndarray)  # which would have two names
         return not isinstance(value, (ast.Name, ast.Attribute, ast.Subscript))
 
     def places_bound(self, body: naming.Statements) -> list[str]:

@@ -210,8 +210,9 @@ import math, jitscope.numpy as jnp
 u = jnp.asarray(rng.random(30).astype(np.float32)); x = jnp.zeros(2); logs = []; taken = 0
 ---
 for i in range(30):
+    new = x + 0.1 * math.cos(0.3 * i)
     if math.log(u[i]) < -0.5:
-        x = x + 0.1 * math.cos(0.3 * i)
+        x = new
         taken += 1
     logs.append(x)
 === moments that an optimizer of jitscope's arrays makes in the first turn
