@@ -25,6 +25,7 @@ from .functions import Definitions, codes_of, definitions
 from .generators import written_in
 from .homes import home_of
 from .in_place import acted_on, put_into
+from .list_places import of_extremes
 from .loop_starts import where_it_begins
 from .parts import COMPILED, OURS, free_name
 from .peeling import without_first_turns
@@ -225,7 +226,8 @@ class Watch:
     def _write(self, one: _Trial, visit: Visit, live: set[str], name: str) -> None:
         """Gives the trial the first edit that holds, if it may pay. Raises CannotCompile where none does."""
         body = one.place.body
-        plain = written_in(recursion.apart(written_out(body, visit), self.definitions), self.definitions, self.names)
+        apart = recursion.apart(of_extremes(written_out(body, visit)), self.definitions)
+        plain = written_in(apart, self.definitions, self.names)
         form = iterators.written_out(plain, self.definitions) or plain
         try:
             for other in (with_rectangles(form, self.definitions), with_places(form)):

@@ -4,6 +4,13 @@ from tests.scope.regions.programs import parsed
 
 
 WITH_LISTS = parsed("""
+=== the free server of a list
+d = rng.random(60).tolist(); free = [0.0, 0.0, 0.0]; ends = []
+---
+for i in range(60):
+    k = free.index(min(free))
+    free[k] = free[k] + d[i]
+    ends.append(free[k] * (1 + free.index(max(free))))
 === edit distance, a row of Python's in each turn
 a = "kitten sits"; b = "sitting there"; prev = list(range(len(b) + 1))
 ---
