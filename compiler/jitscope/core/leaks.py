@@ -26,41 +26,50 @@ def check_leaks(trace: Trace, name: str) -> None:
             )
 
 
+_MOST = 12
+"""So many objects are asked for what refers to them: each time the whole heap is gone through."""
+
+
 def _holder(x: Any) -> str:
-    """What refers to an object, in words; containers are followed to something with a name. (No function inside: its
-    variables would refer to the object too.)"""
-    path, seen = "", {id(x)}
-    for _ in range(5):
-        found = _referrer(x, seen)
-        if found is None:
+    """What refers to an object, in words: a variable that somebody named, if one does, however many containers lie between. (No
+    function inside: its variables would refer to the object too.)"""
+    held, paths, words = [x], [""], ""
+    own = {id(held), id(paths)}
+    for n in range(_MOST):
+        if n == len(held):
             break
-        seen.add(id(found))
-        if isinstance(found, (dict, list, tuple)):
-            key = _place_in(found, x)
-            owner = _owner_of(found) if isinstance(found, dict) else None
-            if isinstance(owner, types.ModuleType):
-                return f"the global variable {key}{path} of {owner.__name__}"
-            if owner is not None:
-                return f"the attribute {key}{path} of an object of {type(owner).__name__}"
-            path = f"[{key!r}]{path}"
-        elif isinstance(found, types.CellType):
-            return f"a variable of a function around it{', at ' + path if path else ''}"
-        else:
-            name = _attribute_of(found, x)
-            return f"{f'the attribute {name}{path} of ' if name else ''}an object of {type(found).__name__}"
-        x = found
-    return f"a container, at {path}" if path else ""
+        for found in _referrers(held[n], own):
+            if isinstance(found, (dict, list, tuple)):
+                key = _place_in(found, held[n])
+                owner = _owner_of(found) if isinstance(found, dict) else None
+                if isinstance(owner, types.ModuleType):
+                    return f"the global variable {key}{paths[n]} of {owner.__name__}"
+                if owner is None:
+                    paths.append(f"[{key!r}]{paths[n]}")
+                    held.append(found)
+                    continue
+                words = words or f"the attribute {key}{paths[n]} of an object of {type(owner).__name__}"
+            elif isinstance(found, types.CellType):
+                words = words or f"a variable of a function around it{', at ' + paths[n] if paths[n] else ''}"
+            elif not hasattr(found, "__next__"):
+                name = _attribute_of(found, held[n])
+                words = (
+                    words
+                    or f"{f'the attribute {name}{paths[n]} of ' if name else ''}an object of {type(found).__name__}"
+                )
+    return words or (f"a container, at {paths[-1]}" if paths[-1] else "")
 
 
-def _referrer(x: Any, seen: set[int]) -> Any:
-    """What holds it; what IPython has shown is held by its display hook, too, which nobody wrote, and what is gone
-    through by an iterator."""
+def _referrers(x: Any, own: set[int]) -> list[Any]:
+    """What holds it, but for what is known by now; what IPython has shown is held by its display hook, too, which nobody wrote."""
     found = [
         r
         for r in gc.get_referrers(x)
-        if id(r) not in seen and not isinstance(r, types.FrameType) and not (isinstance(r, list) and len(r) > 10_000)
+        if id(r) not in own and not isinstance(r, types.FrameType) and not (isinstance(r, list) and len(r) > 10_000)
     ]
-    return min(found, key=lambda r: (type(r).__module__.startswith("IPython"), hasattr(r, "__next__")), default=None)
+    own.update(map(id, found))
+    found.sort(key=lambda r: type(r).__module__.startswith("IPython"))
+    return found
 
 
 def _place_in(container: Any, x: Any) -> Any:
