@@ -52,7 +52,7 @@ def of_arrays(
         whole = trees.unflatten(form, [fixed[i] if i in fixed else next(data) for i in range(count)])
         return trees.map(lambda leaf: leaf if _is_data(leaf) else None, function(*whole[0], **whole[1]))
 
-    of_data.__name__ = _name(function)
+    of_data.__name__ = name_of(function)
     args, kwargs = trees.unflatten(form, [None if i in fixed else leaf for i, leaf in enumerate(leaves)])
     return AskedCall(of_data, args, kwargs)
 
@@ -80,6 +80,12 @@ def _is_of_library(function: Any) -> bool:
     return code is not None and not source.in_program(code.co_filename)
 
 
-def _name(function: Callable[..., Any]) -> str:
-    found = getattr(function, "__name__", None) or getattr(_innermost(function), "__name__", None)
-    return found or type(function).__name__
+def name_of(function: Callable[..., Any]) -> str:
+    """What a function, or an object that is called, is called in its program."""
+    innermost = _innermost(function)
+    names = (getattr(one, "__name__", _UNNAMED) for one in (function, innermost))
+    return next((name for name in names if name != _UNNAMED), type(innermost).__name__)
+
+
+_UNNAMED = "<unnamed function>"
+"""What jax calls transformations of objects that are called."""

@@ -91,6 +91,8 @@ def test_a_model_of_equinox_s_is_asked_about_as_it_is_called(bare_shell):  # noq
     for call in ("far(model, x)", "eqx.filter_grad(far)(model, x)"):
         hunted = bare_shell.cell(f"%nans {call}").document
         assert hunted["found"] and hunted["operation"]["primitive"] == "sqrt"
+    for call in ("model(x[0])", "jax.vmap(model)(x)"):
+        assert bare_shell.cell(f"%timejit {call}").document["title"].endswith("MLP")
     stepped = bare_shell.cell("%step far(model, x)").document
     assert any(step.get("line") == 4 for step in stepped["steps"]) and not stepped["error"]
     assert "No sharp bits" in bare_shell.cell("%sharpbits").texts[0]

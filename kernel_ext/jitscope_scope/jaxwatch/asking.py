@@ -37,8 +37,10 @@ def _by(use: Callable[..., Any], function: Callable[..., Any], args: tuple[Any, 
         raise Unavailable("it is compiled already: ask for the function that was lowered, %hlo f(x) or inspect(f)(x)")
     for kinds in ((), (int,)):
         asked = asked_calls.of_arrays(function, args, kwargs, private.module("jax").tree, kinds)
+        called: Any = functools.partial(asked.function)
+        called.__name__ = asked_calls.name_of(asked.function)
         try:
-            return use(private.module("jax").jit(functools.partial(asked.function)), *asked.args, **asked.kwargs)
+            return use(private.module("jax").jit(called), *asked.args, **asked.kwargs)
         except (TypeError, IndexError):
             if kinds or not any(isinstance(leaf, int) for leaf in private.module("jax").tree.leaves((args, kwargs))):
                 raise

@@ -28,6 +28,7 @@ from .loop_words import (
 from .matching import Choice, choice, choice_of_ifs
 from .of_shapes import OF_SHAPES, is_of_shapes
 from .places import path_at, with_index
+from .ranks import fitted
 from .slice_length import length_of
 from .tree import is_elif, parts_of
 from .writing import anew, as_array, may_be_named, written
@@ -67,6 +68,8 @@ def rewrite(position: Position | None, asked: str, values: Mapping[str, object] 
         found = rewritten(path_at(position), asked) if position is not None else None
         if found is not None and found.choices and not can_choose(found.choices, values):
             found = _cond_in_words(found.node, found.condition)
+        if found is not None and (text := fitted(found.text, found.of_one_rank, values)):
+            found = found._replace(text=text)
     except (ValueError, RecursionError):  # of an expression too deep to be written out
         return ""
     return found.words if found is not None else ""
@@ -470,8 +473,7 @@ _NEUTRAL = {"sum": "0", "prod": "1", "max": "-jnp.inf", "min": "jnp.inf"}
 _WITH_WHERE = {"mean", "std", "var", "any", "all"}
 
 
-def _braced(node: ast.AST) -> str:
-    """The text of an expression as part of a format."""
+def _braced(node: ast.AST) -> str:  # as part of a format
     return condition(node).replace("{", "{{").replace("}", "}}")
 
 

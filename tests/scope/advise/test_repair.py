@@ -203,6 +203,12 @@ def test_masks_of_rows_and_values_that_are_counted_are_not_rewritten(line: str) 
     )
 
 
+def test_words_on_a_mask_that_stops_the_trace_later_fit_its_rank_too() -> None:
+    text = "@jax.jit\ndef f(x, e):\n    m = e == 1\n    y = x[m]\n    return x.at[m].set(y)\nf(jnp.ones((4, 3)), jnp.arange(4))\n"
+    told = explained(run(text)[1])
+    assert told is not None and "`jnp.where(m[:, None], x, 0)`" in told.fix.text
+
+
 def test_what_fails_is_not_offered() -> None:
     text = "@jax.jit\ndef f(x):\n    if x > 0:\n        y = jnp.ones(2)\n    else:\n        y = jnp.ones(3)\n    return y\nf(1.0)\n"
     assert fixes_of(run(text)[1]) == []
@@ -237,12 +243,12 @@ def test_an_array_is_not_made_static(flag: str, static: bool) -> None:
 
 @pytest.mark.parametrize("index", ["x[:n].sum()", "x[n:].mean()", "x[m].sum()", "x[jnp.abs(m)].max()"])
 @pytest.mark.parametrize("shape", [(3,), (3, 3)])
-def test_masks_are_offered_for_arrays_of_their_own_rank(index: str, shape: tuple[int, ...]) -> None:
-    """Along the first axis of a square array a mask would choose columns, and trace all the same."""
+def test_masks_choose_along_the_first_axis_of_arrays_of_any_rank(index: str, shape: tuple[int, ...]) -> None:
+    """Of a square array a mask without further axes would choose columns, and trace all the same."""
     text = f"@jax.jit\ndef f(x, n, m):\n    m = m > 0\n    return {index.replace('jnp.abs(m)', '~m')}\n"
     text += f"out = f(jnp.arange(9.0)[:{math.prod(shape)}].reshape{shape}, 2, jnp.array([1, 0, 1]))\n"
     found = [fix for fix in fixes_of(run(text)[1]) if "static" not in fix.text]
-    assert len(found) == (len(shape) == 1)
+    assert len(found) == 1 and ("[:, None]" in found[0].edits[0].text) == (len(shape) == 2)
     with jitscope.disable_jit():
         expected = run(text)[0]["out"]
     for fix in found:

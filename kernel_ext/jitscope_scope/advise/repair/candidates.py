@@ -10,8 +10,8 @@ from ...source_code import rewrites
 from ...source_code.bindings import reads, root_name, stored
 from ...source_code.choosing import is_number
 from ...source_code.edits import Edit
-from ...source_code.known_shapes import shape_of
 from ...source_code.loop_words import skipped
+from ...source_code.ranks import fitted
 from ...source_code.text import Code
 from . import statements
 
@@ -89,20 +89,15 @@ def _all(known: str, code: Code, path: list[ast.AST], values: Mapping[str, Any])
         found = rewrites.rewritten(path, asked)
         if found is None or not found.whole or not hasattr(found.node, "lineno"):
             continue
-        if found.of_one_rank is not None and not _of_one_rank(*found.of_one_rank, values):
+        text = fitted(found.text, found.of_one_rank, values)
+        if text is None:
             continue
         last = None
         if isinstance(found.node, ast.If) and (left_out := skipped(found.node, path)):
             last = left_out[-1]
         differs = found.differs or (_aliased(found.node, code) if asked == "assignment" else "")
-        yield _words(asked, found.text), found.text, found.node, last, differs, found.choices
+        yield _words(asked, text), text, found.node, last, differs, found.choices
     yield from (one for one in _of_block(known, code, path, block) if not _asks_still(known, path, one[1]))
-
-
-def _of_one_rank(one: ast.expr | int, other: ast.expr, values: Mapping[str, Any]) -> bool:
-    """Whether two expressions, or a number of axes and an expression, certainly have as many axes."""
-    shapes = [(0,) * part if isinstance(part, int) else shape_of(part, values) for part in (one, other)]
-    return None not in shapes and len({len(shape) for shape in shapes if shape is not None}) == 1
 
 
 def _asks_still(known: str, path: list[ast.AST], text: str) -> bool:

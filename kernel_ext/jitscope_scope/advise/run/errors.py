@@ -28,6 +28,7 @@ from ...source_code.edits import Span
 from ...source_code.frames import entries, position_of, value_in
 from ...source_code.names import Names, imported
 from ...source_code.places import path_at, path_in, with_index
+from ...source_code.ranks import fitted
 from ...source_code.rewrites import rewritten
 from ...source_code.text import code_in
 from ..catalogue import CATALOGUE
@@ -84,6 +85,8 @@ def explained(error: BaseException) -> Diagnostic | None:
         one = dataclasses.replace(
             one, message=f"`{test}` is not known while tracing, so Python cannot choose a branch."
         )
+    if known == "data-dependent-shape" and not one.fix.edits:  # the ranks, which code does not tell, are known here
+        one = dataclasses.replace(one, fix=_fix(_ASKED[known], where, one.fix.text, names, frame.f_locals))
     return one.in_names(names)
 
 
@@ -329,10 +332,11 @@ def _fix(asked: str | None, where: Position, otherwise: str, names: Names, value
         return Fix(otherwise)
     if not can_choose(found.choices, values):
         return Fix(otherwise)
-    text = code.names.own(found.text)
+    text = code.names.own(fitted(found.text, found.of_one_rank, values) or found.text)
     sure = found.is_edit and code.names.knows(text)
     edits = (code.in_place_of(found.node, text),) if sure else ()
-    return Fix(f"Write `{text}`{found.note}.", edits)
+    unless = f" ({found.differs})" if found.differs else ""
+    return Fix(f"Write `{text}`{found.note}{unless}.", edits)
 
 
 def in_text_of_error(where: Position) -> bool:
