@@ -19,6 +19,7 @@ from ..differences import UNKNOWN, is_key, strong_number
 from ..stacks import is_installed
 from ..structures import changed_data, data_beside
 from .groups import WATCHING, Group, another_model
+from .loop_bounds import only_bounds
 from .padded_shapes import are_padded
 from .replay import Replay, captures_of, change_for, hides_content, paths_by_dtype, replay
 from .sizes import Sizes, sizes_of
@@ -219,6 +220,11 @@ def _static_value(group: Group) -> str:
     values = [one for one in (*key.statics, *key.attributes) if one.name in group.paths] if key is not None else []
     if _shapes_the_program(group) and all(one.type == "bool" for one in values):
         return f"{_decide(group)} what the program is: one program for True and one for False are right where both come often."
+    if _shapes_the_program(group) and only_bounds(group):
+        return (
+            f"{_names(group)} only {'says' if len(group.paths) == 1 else 'say'} how often a lax.fori_loop runs: do not make it static, and one "
+            "program serves all values. (Reverse-mode derivatives need it static.)"
+        )
     if _shapes_the_program(group):
         return (
             f"{_decide(group)} what the program is (a size, a number of iterations, a branch): call with few values, or make the "
