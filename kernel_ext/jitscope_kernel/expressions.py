@@ -78,6 +78,7 @@ def _of_arrays(tree: ast.Expression, names: dict[str, Any], file: str) -> Call:
     function = ast.Expression(ast.copy_location(ast.Lambda(parameters, tree.body), tree.body))
     made = eval(compile(ast.fix_missing_locations(function), file, "eval"), dict(names))
     made.__name__ = made.__qualname__ = "expression"
+    made.__code__ = made.__code__.replace(co_name="expression", co_qualname="expression")
     return Call(made, tuple(arrays.values()), {}, made.__name__)
 
 

@@ -11,7 +11,7 @@ from IPython.core.error import UsageError
 import jitscope
 import jitscope.numpy as jnp
 from jitscope_kernel import expressions, inspection
-from jitscope_widgets import validate
+from jitscope_widgets import text, validate
 from tests.extent import as_users
 
 
@@ -187,6 +187,15 @@ def test_numpy_in_a_magic_is_told_at_the_magics_line(layer) -> None:
 
 def test_an_expression_in_a_magic_is_measured_on_its_own_arguments(layer) -> None:
     assert layer.cell("%profile layer(x + 1, w * 2)").document["on"] == "the arguments of the call"
+
+
+def test_what_an_expression_writes_is_told_as_such(layer) -> None:
+    layer.cell("v = jnp.zeros(2)")
+    ran = layer.cell("%nans v + sum(jnp.log(a - 1) / 2 for a in v)")
+    (said,) = [text(ran.document).splitlines()[0]]
+    assert said.endswith("made first by log in the expression.")
+    small = layer.cell("%nans jnp.sum(jnp.tanh(v) / 3)") and layer.cell("%ledger").document["small"]["operations"]
+    assert {one["cell"] for one in small if "tanh" in one["text"]} == {"the expression"}
 
 
 def test_fusion(layer) -> None:

@@ -98,7 +98,7 @@ def _home(cell: str | None, file: str) -> str:
     return clean(cell or PurePath(file).name or "unknown file")
 
 
-_EXPRESSION = re.compile(r"<.*\(.*>", re.DOTALL)
+_EXPRESSION = re.compile(r"<.*[(@+*/%&|^~].*>", re.DOTALL)
 """What an expression that was asked about, such as `%nans f(x)`, is called where code has a file."""
 
 

@@ -133,8 +133,18 @@ def place(where: Position) -> str:
 
 
 def file_name(file: str) -> str:
-    """`In [4]` for a cell as it ran last, `model.py`."""
+    """`In [4]` for a cell as it ran last, `model.py`, "the expression" of a magic's own line."""
+    if is_expression(file):
+        return "the expression"
     return next(filter(None, (name(file) for name in cell_names)), None) or os.path.basename(file)
+
+
+def is_expression(file: str) -> bool:
+    """Whether code was given to a magic, `%nans f(x)`: its text is its file's name."""
+    return _EXPRESSION.fullmatch(file) is not None
+
+
+_EXPRESSION = re.compile(r"<.*[(@+*/%&|^~].*>", re.DOTALL)
 
 
 def position_text(where: Position | None, before: str, after: str = "") -> str:
