@@ -363,3 +363,13 @@ def test_sums_that_lost_digits_in_a_run_are_told(bare_shell):  # noqa: F811
     assert [one[:2] for one in sums] == [("low-precision-sum", 1), ("low-precision-sum", 2)]
     assert "after 274 additions the sum is 128, where the numbers that were added make 137." in sums[0][2]
     assert "8 significant bits: the sum is 256, where the numbers that were added make 400.5." in sums[1][2]
+
+
+def test_an_infinity_that_a_where_does_not_take_is_no_cause(watcher):
+    def where(x):
+        return jnp.where(jnp.ones(2) > 0, -x, -jnp.inf).sum()
+
+    sentence = find_nan(where)(jnp.array([1.0, jnp.inf])).document["sentence"]
+    assert sentence == "where gives an infinity because x had infinities already."
+    taken = find_nan(lambda x: jnp.where(x > 0, x, -jnp.inf).sum())(jnp.array([1.0, -1.0])).document
+    assert taken["cause"] == "written in the program" and taken["operation"]

@@ -121,9 +121,32 @@ def test_a_where_that_takes_the_value_is_not_accused():
     assert document["sharp_bit"] == "grad-singular-point" and document["where"] is None
 
 
+def logistic(x):
+    e = jnp.exp(x)
+    return e / (1 + e)
+
+
+def weights(x):
+    e = jnp.exp(x)
+    return e / e.sum()
+
+
+@pytest.mark.parametrize(
+    ("function", "shape", "offered"), [(logistic, (3,), 0), (weights, (3,), 1), (weights, (3, 1), 0)]
+)
+def test_the_maximum_is_subtracted_where_it_changes_no_quotient(function, shape, offered):
+    document = find_nan(function)(jnp.full(shape, 200.0)).document
+    assert document["found"] and len(document["fixes"]) == offered
+
+
 CAUSES = [
     (spread, [3.0], "a variance of too few elements"),
     (half, [300.0, 1], "an infinity minus an infinity; the infinity is 300 times 300, beyond the largest f16"),
+    (
+        lambda x: (lambda y: y[1] - y[2])(jnp.exp(x)),
+        [90.0, 91, 92],
+        "an infinity before it is the exp of 90, beyond the largest f32",
+    ),
     (power, [-1.0, 4], "a negative number, -1, to the power 0.5"),
     (lambda x: jnp.arcsin(x), [0.5, 1.5], "arcsin of 1.5: it has values from -1 to 1"),
     (lambda x: jnp.log(x), [-2.0], "the logarithm of a negative number, -2"),

@@ -117,9 +117,10 @@ class _Trail(Follower):
         return _earliest(known) if known else None
 
     def _of_equation(self, eqn: JaxprEqn, step: Step, operands: list[Any], values: list[Any]) -> _Origin:
-        bad = [x for x in operands if self.bad(x)]
-        if bad:
-            return _earliest(map(self.of, bad))
+        read = self._chosen(operands, values[0]) if step.primitive == "select_n" else operands
+        known = [origin for x in read if self.bad(x) and (origin := self.of(x)) is not None]
+        if known:
+            return _earliest(known)
         given = [(i, x) for i, operand in enumerate(operands) if (x := numbers(operand)) is not None]
         results = tuple(found for found in map(numbers, values) if found is not None)
         places, shown = tuple(i for i, _ in given), tuple(x for _, x in given)
@@ -129,6 +130,14 @@ class _Trail(Follower):
             before = (self._infinities.of(x) for x in operands)
             infinity = next((one.made for one in before if one is not None and one.made is not None), None)
         return _Origin(finding, infinity, after=self._now, hidden=self.hides(finding))
+
+    def _chosen(self, operands: list[Any], value: Any) -> list[Any]:
+        """The operand of a select that its first bad element is of."""
+        which, found = np.asarray(operands[0]), numbers(value)
+        if found is None:
+            return operands
+        at = tuple(np.argwhere(self._test(found))[0])
+        return [operands[1 + int(which[at] if which.ndim else which)]]
 
     def hides(self, finding: Finding) -> bool:
         """Whether the backward pass came to a bad value with 0."""

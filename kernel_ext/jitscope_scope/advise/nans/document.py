@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import cast
 
 import numpy as np
@@ -28,8 +29,11 @@ MOST_STEPS = 40
 """Equations of the way to the result that are told; of more, the first and the last."""
 
 
-def hunt_document(report: Report | PartsReport, cell_of: CellOf = no_cell) -> NanHuntDocument:
-    """The document of a report; it has no array in it."""
+def hunt_document(
+    report: Report | PartsReport, cell_of: CellOf = no_cell, since: float | None = None
+) -> NanHuntDocument:
+    """The document of a report; it has no array in it. `since`: when what led to it began, by `time.perf_counter`."""
+    begun = time.perf_counter() - report.hunt.seconds if since is None else since
     finding = report.finding
     steps = list(finding.steps) if finding else []
     left_out = max(0, len(steps) - MOST_STEPS)
@@ -53,13 +57,13 @@ def hunt_document(report: Report | PartsReport, cell_of: CellOf = no_cell) -> Na
         "left_out": left_out,
         **_graph(report, cell_of),
         "differs": report.differs,
-        "seconds": {
-            "value": report.hunt.seconds,
+        "fixes": [_fix(one, cell_of) for one in report.fixes],
+        "seconds": {  # after the fixes, which are tried
+            "value": time.perf_counter() - begun,
             "unit": "s",
             "origin": "measured",
-            "note": "the hunt, with what it compiled and ran",
+            "note": "wall time of the hunt, with what was compiled and run for it",
         },
-        "fixes": [_fix(one, cell_of) for one in report.fixes],
     }
 
 
@@ -94,7 +98,9 @@ def sentence(report: Report | PartsReport) -> str:
         if one.loop
     )
     where = finding.position
-    place = f"in line {where.line} of {where.function}" if where else "in code of the library"
+    place = "in code of the library" if where is None else f"in line {where.line} of {where.function}"
+    if where is not None and source.is_expression(where.file):
+        place = "in the expression"
     begin = (
         f"{name} gives {what}" if report.found else f"The program with flags gives {what}, the compiled one does not"
     )

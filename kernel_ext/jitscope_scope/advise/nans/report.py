@@ -102,7 +102,14 @@ class Answer:
         """Where the infinity comes from, behind the cause of the NaN; "" where that is not known."""
         if isinstance(self.infinite, BadInput):
             return f"; {self.infinite.name} had infinities already"
-        return f"; the infinity is {causes.why(self.infinite, False)}" if self.infinite is not None else ""
+        if self.infinite is None:
+            return ""
+        which = (
+            "the infinity"
+            if sum(np.isinf(x).sum() for x in map(causes.wide, self.infinite.results)) == 1
+            else "an infinity before it"
+        )
+        return f"; {which} is {causes.why(self.infinite, False)}"
 
     @property
     def what(self) -> str:

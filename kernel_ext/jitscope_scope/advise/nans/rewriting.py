@@ -102,10 +102,29 @@ def _guards(report: Answer, code: Code, path: list[ast.AST], part: ast.expr, pos
         elif name in ("log", "log2", "log10") and not report.derivative and _is_product(report):
             words = "Take the logarithm of 1 where the number is 0: it is multiplied with 0."
             yield words, Edit(code.span(part), f"{jnp}.where({_inner(part)} > 0, {text}, 1.0)"), position
-    else:
+    elif _is_softmax(report):
         inner = _inner(part)
         words = "Subtract the maximum before exp: the quotient is the same, and nothing overflows."
         yield words, Edit(code.span(part), f"{inner} - {jnp}.max({text}, axis=-1, keepdims=True)"), position
+
+
+def _is_softmax(report: Answer) -> bool:
+    """Whether the NaN is a quotient of what one factor leaves as it is: a vector by its own sum, by the code; else rows of a result that
+    are finite have to show it."""
+    finding = report.finding
+    if finding is None or finding.primitive != "div":
+        return False
+    match path_at(finding.position)[:1] if finding.position else []:
+        case [
+            ast.BinOp(
+                left=left, op=ast.Div(), right=ast.Call(func=ast.Attribute(value=of, attr="sum"), args=args) as sum
+            )
+        ]:
+            summed = ast.unparse(args[0] if ast.unparse(of) in ("jnp", "np", "jax.numpy") and args else of)
+            if summed == ast.unparse(left) and (finding.operands[0].ndim == 1 or "axis=-1" in ast.unparse(sum)):
+                return True
+    floats = (causes.wide(x) for x in report.ran().results if causes.wide(x).dtype.kind in "fc")
+    return any(np.isfinite(x).any() and not np.isfinite(x).all() for x in floats)
 
 
 def _is_product(report: Answer) -> bool:
