@@ -23,9 +23,11 @@ def show(
 ) -> None:
     """What `--vs`, `--target`, `--tune`, `--untune` and, of another library's programs, `--max-compiles` asked for, of the programs of
     a cell."""
+    if not rows:
+        return
     if budget is not None:
         _count(rows, budget.most)
-    if versus is not None and rows:
+    if versus is not None:
         _compare(versus, rows)
     if target is not None:
         _aim(rows, target, versus)
@@ -33,6 +35,28 @@ def show(
         from .tuning import show_rows
 
         show_rows(rows, tuning)
+
+
+def without_programs(
+    versus: Versus | None,
+    target: str | None = None,
+    tuning: Collection[str] = (),
+    instruments: Sequence[str] = (),
+    nans: bool = False,
+) -> str:
+    """What to say of a cell without an error that compiled no program, for which these options could show something; "" where none was
+    given. What asks about a call takes functions that are not jitted, and those that were compiled before."""
+    asked = [f"%{one} f(x)" for one in ("tune", "untune") if one in tuning]
+    asked = [one.replace("%untune", "%tune --untune") for one in asked]
+    asked += [f"%{one} f(x)" if one in _MAGICS else f"jitscope.inspect(f)(x).{one}" for one in instruments]
+    asked += [f"%fusion --target={target} f(x)"] * (target is not None) + ["%nans f(x)"] * nans
+    asked += [f"jitscope.inspect({versus.name})(x).compare(jitscope.inspect(f)(x))"] if versus is not None else []
+    if not asked:
+        return ""
+    return f"jitscope: options of %%jit look at what the cell compiles, and this one compiled no program. Of any call: {', '.join(asked)}"
+
+
+_MAGICS = {"profile", "memory", "passes", "values", "transformations", "communication"}
 
 
 def _count(rows: Sequence[observe.Row], most: int) -> None:

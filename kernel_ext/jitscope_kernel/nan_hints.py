@@ -108,7 +108,7 @@ def _body(cell: str) -> list[ast.stmt]:
     return ast.parse(python.text).body if python else []
 
 
-_MEANT = re.compile(r"\b(?:nan|inf|isnan|isinf|isfinite|nan_to_num)\b|%nans|--nans")
+_MEANT = re.compile(r"\b(?:nan|inf|isnan|isinf|isfinite|nan_to_num)\b|%nans")
 """Cells that speak of NaNs and infinities themselves."""
 
 

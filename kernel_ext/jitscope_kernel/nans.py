@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -38,6 +39,7 @@ class NanHunt(DocumentView["NanHuntDocument"]):
         callbacks: bool = False,
         name: str = "",
     ):
+        begun = time.perf_counter()
         if call_is_for_jax(function, args, kwargs):
             asked = jaxwatch.ask(observe.ledger(), function, args, kwargs)
             plain = not jaxwatch.may_change_objects(function)
@@ -45,7 +47,7 @@ class NanHunt(DocumentView["NanHuntDocument"]):
             if asked.row.entry.executable.calls_python and not callbacks:
                 raise _runs_python_again(name or asked.row.function)
             self.report: Any = by_parts.hunt(asked.row, asked.given, callbacks, again, name)
-            super().__init__(nans.hunt_document(self.report, observe.ledger().cell_of))
+            super().__init__(nans.hunt_document(self.report, observe.ledger().cell_of, begun))
             return
         python = getattr(function, "_fun", function)
         name = name or getattr(python, "__name__", type(python).__name__)
@@ -59,7 +61,7 @@ class NanHunt(DocumentView["NanHuntDocument"]):
             self.report = nans.hunt(trace(), leaves, name, callbacks, retrace=trace)
         except HasCallbacks:
             raise _runs_python_again(name) from None
-        super().__init__(nans.hunt_document(self.report, observe.ledger().cell_of))
+        super().__init__(nans.hunt_document(self.report, observe.ledger().cell_of, begun))
 
     @property
     def found(self) -> bool:
@@ -104,11 +106,13 @@ class NanWatch:
 
     def __init__(self) -> None:
         self._first: tuple[Any, list[Any], str, list[Any]] | None = None
+        self.runs = 0
         self._option = config.override(sharp_bits=True)
         self._option.__enter__()
         notices.run_listeners.append(self._ran)
 
     def _ran(self, closed: ClosedJaxpr, name: str, args: list[Any], outs: list[Any]) -> None:
+        self.runs += 1
         bad = any(is_bad(x, no_nans) for x in outs)
         if bad and self._first is None and not any(is_bad(x, no_nans) for x in args):
             self._first = closed, args, name, outs

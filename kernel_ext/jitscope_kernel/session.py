@@ -398,6 +398,17 @@ class Session:
             line = offer(result.info.raw_cell or "", result.result, error, self.shell.user_ns, taken)
             if line:
                 output.show_text(line)
+            if error is None and not running.quiet:
+                self._tell_unseen(running, bool(line))
+
+    def _tell_unseen(self, running: CellRun, hinted: bool) -> None:
+        """Which options of `%%jit` had no program to look at; whether a NaN is told of already."""
+        if any(row.entry is not None for row in self.ledger.since(running.since)):
+            return
+        nans = running.nans is not None and not running.nans.runs and not hinted
+        asked = running.versus, running.target, running.tuning, running.instruments, nans
+        if said := below.without_programs(*asked):
+            output.say(said)
 
     def _show(self, running: CellRun, error: BaseException | None, stopped: Stop | None) -> None:
         assert running.live is not None

@@ -35,7 +35,7 @@ def sentence(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], row: 
 
     `row` is the program that was measured, `steady` what it takes. The function is called on copies of the arguments, and what it
     assigns to attributes of its object is set back."""
-    transformed = made_by.of_wrappers(function_object(function).wrappers[:1], None) and not _is_jitted(function)
+    transformed = made_by.of_wrappers(function_object(function).wrappers[:1], None) and not is_jitted(function)
     if not wraps_jitted(function):
         return f"This is {row.title} as jit makes it. {_OUTSIDE}" if transformed else ""
     if row.takes is not None and row.takes.donated:
@@ -79,12 +79,13 @@ _OUTSIDE = (
 def wraps_jitted(function: Any, depth: int = _DEEPEST) -> bool:
     """Whether a function is none that jit gave, but holds one: a partial, an object with `__call__`, a decorator's function, another
     library's jit."""
-    if _is_jitted(function):
+    if is_jitted(function):
         return _of_another_library(function)
-    return any(_is_jitted(one) or (depth > 0 and wraps_jitted(one, depth - 1)) for one in _held(function))
+    return any(is_jitted(one) or (depth > 0 and wraps_jitted(one, depth - 1)) for one in _held(function))
 
 
-def _is_jitted(x: Any) -> bool:
+def is_jitted(x: Any) -> bool:
+    """Whether jit, of jitscope, jax or another library, gave this."""
     return isinstance(x, JitFunction) or (callable(x) and not isinstance(x, type) and hasattr(x, "lower"))
 
 
@@ -115,7 +116,7 @@ def _values(one: Any) -> Iterator[Any]:
 def _objects(function: Any) -> list[Any]:
     """The user's objects whose method or `__call__` a call is."""
     one = function.__self__ if isinstance(function, types.MethodType) else function
-    plain = isinstance(one, (types.FunctionType, functools.partial)) or _is_jitted(one)
+    plain = isinstance(one, (types.FunctionType, functools.partial)) or is_jitted(one)
     return [one] if not plain and isinstance(getattr(one, "__dict__", None), dict) else []
 
 

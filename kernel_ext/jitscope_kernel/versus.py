@@ -10,6 +10,8 @@ from jitscope_scope.observe.comparing.document import comparison_of
 from jitscope_scope.observe.comparing.sides import side_of
 from jitscope_widgets.documents.annotations import ComparisonDocument
 
+from .user_calls import is_jitted, wraps_jitted
+
 
 def rows_of(ledger: observe.Ledger, name: str | None, function: Any = None) -> list[observe.Row]:
     """The rows of what is called so (all for None), or else of the code of a function that has this name for the user:
@@ -25,6 +27,7 @@ class Versus:
 
     def __init__(self, name: str, ledger: observe.Ledger, names: Mapping[str, Any]) -> None:
         self.name = name
+        self._function = names.get(name)
         self._held: list[tuple[observe.Row, Any]] = []
         for row in reversed(rows_of(ledger, name, names.get(name))):
             if (entry := row.entry) is not None and not row.nested:
@@ -39,7 +42,10 @@ class Versus:
         none."""
         if not self._held:
             raise observe.Unavailable(
-                f"there is no program of {self.name} from before this cell: call it first, in an earlier cell"
+                f"{self.name} is not jitted, and has no program: jit it and call it in an earlier cell, or ask for "
+                f"jitscope.inspect({self.name})(x).compare(jitscope.inspect(f)(x))"
+                if callable(self._function) and not is_jitted(self._function) and not wraps_jitted(self._function)
+                else f"there is no program of {self.name} from before this cell: call it first, in an earlier cell"
             )
         named = [row for row in rows if row.function == self.name] or rows
         pairs = [(earlier, row) for row in named if (earlier := self._like(row)) is not None]
