@@ -216,6 +216,7 @@ class _Race:
             self._end(one, "slower", f"{ratios[1]:.2g} times as long in its first runs", standing)
         else:
             self.standing[one.words] = standing
+            self.outcomes[one.words] = Outcome(one.words, one.choice, why="no time was left to race it")
             return True
         shop.let_go(one.words)
         return False

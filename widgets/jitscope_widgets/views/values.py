@@ -164,8 +164,9 @@ def figure(value: float | None) -> str:
 
 
 def zeros(row: Document) -> str:
-    """The share of zeros."""
-    return percent(row["zeros"] / row["size"]) if row["size"] else "–"
+    """The share of zeros; all of them are told from nearly all."""
+    share = row["zeros"] / row["size"] if row["size"] else None
+    return "–" if share is None else "> 99 %" if 0.995 <= share < 1 else percent(share)
 
 
 def marks(row: Document) -> str:

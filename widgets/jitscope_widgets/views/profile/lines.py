@@ -16,6 +16,7 @@ from .kernels import alike
 
 
 _LEGEND = "Full bar: kernels of this line alone. Faint: its part of kernels that it shares with other lines"
+_TOLD = 0.01  # of the time that no line is known of
 _FEW = 3  # lines that are named where any of them may be the slowest
 
 
@@ -29,7 +30,7 @@ def slowest(profile: Document) -> Sentence | None:
         return _one_of(own)
     if tied := [other for other in own[1:] if _is_tied(bounds, other["own"])]:
         return _tied([first, *tied], profile)
-    unknown = sum(kernel["share"] or 0.0 for kernel in profile["kernels"] if not kernel["lines"])
+    unknown = _unknown(profile)
     head, more = "The slowest line is ", ""
     if unknown >= wording.middle(bounds):
         head, more = "Of the lines that are known, the slowest is ", f" {percent(unknown)} is of no known line."
@@ -46,6 +47,11 @@ def slowest(profile: Document) -> Sentence | None:
         f" of the kernels' time{_told(by_kernels, wording.in_calls(profile, bounds))}.{more}",
     )
     return Sentence((head, place, *takes), "headline", wording.how(profile))
+
+
+def _unknown(profile: Document) -> float:
+    """The share of the kernels that no line is known of."""
+    return sum(kernel["share"] or 0.0 for kernel in profile["kernels"] if not kernel["lines"])
 
 
 def _told(*remarks: str) -> str:
@@ -110,6 +116,10 @@ def line_tables(profile: Document) -> Iterator[Part]:
     if any(wording.is_estimated(line["own"]) for line in rows.own):
         yield Sentence(f"{_LEGEND}.", "note", drawn="bars")
         yield Sentence(f"~ is an estimate: {wording.how(profile)}.", "note")
+    if any(line["whole"] != line["own"] for line in rows.own):
+        yield Sentence("A line counts by itself here; beside the code it counts with what it calls.", "note")
+    if (unknown := _unknown(profile)) >= _TOLD:
+        yield Sentence(f"{percent(unknown)} is of no known line.", "note")
 
 
 class Lines:

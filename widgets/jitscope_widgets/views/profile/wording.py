@@ -97,8 +97,13 @@ def _timed(profile: Document) -> str:
 
 def recording_cost(profile: Document) -> float | None:
     """Seconds that recording added to a call; None where it made no difference that calls that are not recorded do not show as well."""
-    wall, high, recorded = (amount(profile[name]) for name in ("wall", "high", "recorded"))
-    if wall is None or recorded is None or recorded < 1.05 * wall or (high is not None and recorded <= high):
+    wall, high, recorded, busy, together = (
+        amount(profile[name]) for name in ("wall", "high", "recorded", "busy", "together")
+    )
+    if wall is None or recorded is None or recorded < 1.05 * wall:
+        return None
+    within = (busy or 0.0) - (together or 0.0) <= wall  # kernels that take longer than a whole call do not
+    if high is not None and recorded <= high and within:
         return None
     return recorded - wall
 
