@@ -418,8 +418,12 @@ class Watch:
             return replace(
                 base,
                 verdict="not worth it",
-                reason=f"{pricing.times(t.runs)} of {pricing.seconds(t.eager_s)} are {total}; "
-                f"compiling alone takes more than {least} (an estimate, not tried)",
+                reason=(
+                    f"one run takes {total}; "
+                    if t.runs == 1
+                    else f"{t.runs:,} runs of {pricing.seconds(t.eager_s)} are {total}; "
+                )
+                + f"compiling alone takes more than {least} (an estimate, not tried)",
             )
         _, compiled, compile_s = self._price(t)
         even = pricing.break_even(t.eager_s, compiled, compile_s)

@@ -9,6 +9,8 @@ from types import ModuleType
 
 import numpy as np
 
+from jitscope.core.words import cut
+
 from ..source_code.tree import parts_of
 from . import named_turns, naming
 from .answers import CannotCompile
@@ -519,7 +521,8 @@ class Statements:
 
         if (found := self._gone_through(s.target, s.iter, text)) is None:
             self.text(s.iter)
-            raise CannotCompile(s.lineno, "object", f"`{ast.unparse(s.iter)[:50]}` is iterated over by Python")
+            called = f"{ast.unparse(s.iter.func)}(…)" if isinstance(s.iter, ast.Call) else cut(ast.unparse(s.iter), 50)
+            raise CannotCompile(s.lineno, "object", f"`{called}` is iterated over by Python")
         binds, lengths = found
         return binds, f"min({', '.join(lengths)})" if len(lengths) > 1 else lengths[0]
 
