@@ -545,23 +545,6 @@ def test_a_budget_counts_what_jax_compiles(cells, most, said):
     assert not ran.error and ran.stderr == said
 
 
-@pytest.mark.parametrize(
-    ("options", "call", "asked"),
-    [
-        ("--nans", "y = f(x)", ["%nans f(x)"]),
-        ("--tune", "f(x)", ["%tune f(x)"]),
-        ("--with profile", "g(x)", ["%profile f(x)"]),
-        ("--vs f", "g(x)", ["jitscope.inspect(f)(x).compare(jitscope.inspect(f)(x))"]),
-        ("--vs k", "jax.jit(lambda x: x + 1)(x)", ["k is not jitted, and has no program", "inspect(k)(x).compare"]),
-    ],
-)
-def test_options_that_find_no_program_say_what_looks_at_any_call(cells, options, call, asked):
-    cells.cell("def f(x):\n    return jnp.log(x)\ng = jax.jit(f)\ndef k(x):\n    return x + 1\ng(x), f(x), k(x)")
-    ran = cells.cell(f"%%jit {options}\n{call}")
-    assert not ran.error and all(one in ran.stderr for one in asked) and len(ran.stderr.splitlines()) == 1
-    assert not cells.cell(f"%%jit {options}\n1 / 0").stderr
-
-
 LOOPS = {
     "a while whose body is made anew": (
         "def root(v):\n    return lax.while_loop(lambda s: abs(s * s - v) > 1e-3, lambda s: (s + v / s) / 2, v)\n"

@@ -190,3 +190,20 @@ def test_a_derivative_that_is_always_zero_is_told(cells) -> None:
     assert ran.stdout == "[0. 0. 0.]\n"
     ((id, line, _),) = told(cells)
     assert (id, line) == ("grad-zero", 2)
+
+
+@pytest.mark.parametrize(
+    ("options", "call", "asked"),
+    [
+        ("--nans", "y = f(x)", ["%nans f(x)"]),
+        ("--tune", "f(x)", ["%tune f(x)"]),
+        ("--with profile", "g(x)", ["%profile f(x)"]),
+        ("--vs f", "g(x)", ["jitscope.inspect(f)(x).compare(jitscope.inspect(f)(x))"]),
+        ("--vs k", "jax.jit(lambda x: x + 1)(x)", ["k is not jitted, and has no program", "inspect(k)(x).compare"]),
+    ],
+)
+def test_options_that_find_no_program_say_what_looks_at_any_call(cells, options, call, asked):
+    cells.cell("def f(x):\n    return jnp.log(x)\ng = jax.jit(f)\ndef k(x):\n    return x + 1\ng(x), f(x), k(x)")
+    ran = cells.cell(f"%%jit {options}\n{call}")
+    assert not ran.error and all(one in ran.stderr for one in asked) and len(ran.stderr.splitlines()) == 1
+    assert not cells.cell(f"%%jit {options}\n1 / 0").stderr

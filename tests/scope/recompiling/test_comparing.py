@@ -137,3 +137,17 @@ def test_lines_that_call_one_function_are_given_one_advice() -> None:
     (card,) = observe.recompilations_document(ledger, "")["cards"]
     assert card["fix"] is not None and card["fix"]["text"].startswith(first.fix.text)
     assert first.fix == second.fix and "next of 4 sizes (4, 8, 32, 64)" in first.fix.text
+
+
+def test_a_bound_of_a_loop_need_not_be_static() -> None:
+    text = """
+f = jax.jit(lambda x, n: jax.lax.fori_loop(0, n + 1, lambda i, x: x * UNIQUE, x), static_argnums=1)
+for n in (1, 2, 3):
+    f(jnp.ones(5), n)
+"""
+    _, ledger = run(HEADER + text)
+    (card,) = observe.recompilations_document(ledger, "")["cards"]
+    assert card["fix"]["text"].startswith("n only says how often a jax.lax.fori_loop runs: do not make it static")
+    _, ledger = run(HEADER + text.replace("x * UNIQUE", "x * UNIQUE * n"))
+    (card,) = observe.recompilations_document(ledger, "")["cards"]
+    assert card["fix"]["text"].startswith("n decides what the program is")

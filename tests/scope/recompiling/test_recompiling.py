@@ -387,20 +387,6 @@ for n, scale in ((1, 2.0), (2, 3.0), (2, 4.0), (3, 4.0)):
     assert card["fix"]["text"].endswith(" scale is only computed with.")
 
 
-def test_a_bound_of_a_loop_need_not_be_static() -> None:
-    text = """
-f = jax.jit(lambda x, n: jax.lax.fori_loop(0, n + 1, lambda i, x: x * UNIQUE, x), static_argnums=1)
-for n in (1, 2, 3):
-    f(jnp.ones(5), n)
-"""
-    _, ledger = run(HEADER + text)
-    (card,) = observe.recompilations_document(ledger, "")["cards"]
-    assert card["fix"]["text"].startswith("n only says how often a jax.lax.fori_loop runs: do not make it static")
-    _, ledger = run(HEADER + text.replace("x * UNIQUE", "x * UNIQUE * n"))
-    (card,) = observe.recompilations_document(ledger, "")["cards"]
-    assert card["fix"]["text"].startswith("n decides what the program is")
-
-
 def test_one_axis_more_is_nothing_to_pad() -> None:
     _, ledger = run(
         HEADER + "f = jax.jit(lambda x: x * UNIQUE)\nf(jnp.ones(3))\nf(jnp.ones((3, 3)))\nf(jnp.ones((2, 3, 3)))\n"
