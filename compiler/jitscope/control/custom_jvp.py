@@ -15,7 +15,7 @@ from ..transforms.vmap import vmap_flat
 from .bodies import name_of
 from .custom_function import FlatCall, FunctionWithRules
 from .rule_arguments import Arguments, Results
-from .rule_call import CustomJVPException, ResultAxes, RuledCall, refuse_captured
+from .rule_call import CustomJVPException, ResultAxes, RuledCall, refuse_captured, rule_operands
 from .rule_values import SymbolicZero, as_zero, call_rule, called_like, pair_of, settled_results, vary_unlike
 
 
@@ -35,7 +35,7 @@ class CustomJVPCall(RuledCall):
 
     def jvp(self, primals, tangents, /, *, fun, jvp, name, num_consts, symbolic_zeros):  # pyright: ignore
         refuse_captured(name, tangents[:num_consts], CustomJVPException)
-        outs, ts = jvp(primals[num_consts:], tangents[num_consts:])
+        outs, ts = jvp(rule_operands(fun, primals[num_consts:]), tangents[num_consts:])
         return settled_results(outs, fun, f"the JVP rule of {name}"), ts
 
     def mapped_rules(self, axis, dims, settled, /, *, jvp, **params):

@@ -23,7 +23,7 @@ from .bodies import name_of
 from .custom_function import FlatCall, FunctionWithRules
 from .ref_errors import aliasing_error, repeats_reference
 from .rule_arguments import Arguments, Results, result_avals
-from .rule_call import CustomVJPException, ResultAxes, RuledCall, refuse_captured
+from .rule_call import CustomVJPException, ResultAxes, RuledCall, refuse_captured, rule_operands
 from .rule_values import SymbolicZero, call_rule, called_like, pair_of, settled_results, vary_unlike
 
 
@@ -49,7 +49,7 @@ class CustomVJPCall(RuledCall):
     def jvp(self, primals, tangents, /, *, fun, fwd, name, num_consts, **params):  # pyright: ignore
         refuse_captured(name, tangents[:num_consts], CustomVJPException)
         nonzero = tuple(not is_zero(t) for t in tangents[num_consts:])
-        outs, residuals, pullback = fwd(primals[num_consts:], nonzero)
+        outs, residuals, pullback = fwd(rule_operands(fun, primals[num_consts:]), nonzero)
         outs = settled_results(outs, fun, f"the fwd rule of {name}")
         avals = [tangent_aval(aval_of(x)) for x in outs]
         given = iter(

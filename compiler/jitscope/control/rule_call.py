@@ -6,7 +6,7 @@ from collections.abc import Container, Hashable, Sequence
 from typing import Any
 
 from ..core import call_sites, source
-from ..core.avals import aval_of
+from ..core.avals import aval_of, is_python_scalar
 from ..core.errors import UnexpectedTracerError
 from ..core.jaxpr import ClosedJaxpr, DebugInfo, JaxprEqn
 from ..core.messages import with_advice
@@ -14,6 +14,7 @@ from ..core.primitive import FunctionCall, HigherOrder
 from ..core.staging import as_function, trace_to_jaxpr
 from ..core.trace import Trace, Tracer, chain_of, current_trace, evaluation, using
 from ..core.zeros import is_linear, is_zero
+from ..ops.linear import convert_element_type_p
 from ..transforms.dce import dce_jaxpr
 from ..transforms.transpose import transposed_fun
 from ..transforms.vmap import vmap_flat
@@ -47,6 +48,17 @@ class NamedCall(HigherOrder):
         operands = [x for x, lin in zip(args, linear) if not lin] + [ct for ct in cts if not is_zero(ct)]
         outs = iter(transposed_fun(fun, linear, cts)(*operands))
         return [next(outs) if lin else None for lin in linear]
+
+
+def rule_operands(fun: Any, operands: Sequence[Any]) -> list[Any]:
+    """What the rules of a call of `fun` get: of a call that has been traced arrays, also in place of numbers written into the program, as in JAX."""
+    if not isinstance(fun, ClosedJaxpr):
+        return list(operands)
+    avals = map(aval_of, operands)
+    return [
+        convert_element_type_p(x, new_dtype=aval.dtype, weak_type=aval.weak_type) if is_python_scalar(x) else x
+        for x, aval in zip(operands, avals)
+    ]
 
 
 class RuledCall(NamedCall, FunctionCall):

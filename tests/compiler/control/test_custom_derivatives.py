@@ -481,3 +481,23 @@ def test_nodes_of_users_are_not_made_of_missing_cotangents() -> None:
     first.defvjp(lambda x: (first(x), None), lambda _, g: (None,))
     out = jx.grad(lambda x: first(Strict([x])) * x)(jnp.float32(3))
     assert out == 3
+
+
+@pytest.mark.parametrize("kind", ["jvp", "vjp"])
+def test_numbers_written_into_a_program_are_arrays_for_the_rules(kind):
+    """As in JAX; Python's numbers in a call that was not traced before stay what they are."""
+    met = []
+
+    def seen(x, n):
+        met.append(n)
+        return x * n
+
+    f = getattr(jx, f"custom_{kind}")(lambda x, n: x * n)
+    if kind == "jvp":
+        f.defjvp(lambda primals, tangents: (seen(*primals), tangents[0] * primals[1]))
+    else:
+        f.defvjp(lambda x, n: (seen(x, n), n), lambda n, ct: (ct * n, None))
+    for call in (jx.jit(lambda x: f(x, 2)), jx.jit(lambda x: f(x, jnp.array(2)))):
+        assert jx.grad(call)(3.0) == 2
+    assert [(n.shape, n.dtype, n.weak_type) for n in met] == [((), np.int32, True)] * 2
+    assert jx.grad(lambda x: f(x, 2))(3.0) == 2 and isinstance(met[-1], int)
