@@ -13,6 +13,8 @@ from jitscope_scope.regions import Cell, cells_of, of_file, pricing
 from jitscope_scope.regions.cells import read
 from jitscope_scope.regions.compiled import Compiled
 from jitscope_scope.regions.finding import Watch
+from jitscope_widgets.view.parts import Section
+from jitscope_widgets.views import regions as view
 
 
 PROGRAM = """# %%
@@ -85,6 +87,8 @@ def test_json(form: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> N
     assert (drawn["verdict"], drawn["cuts"][0]["why"]) == ("not worth it", "random")
     assert small["verdict"] == "not worth it"
     assert "3 runs" in small["reason"]
+    (how,) = [p.title for p in view.view({"title": "", "note": "", "regions": regions}) if isinstance(p, Section)]  # type: ignore[typeddict-item]
+    assert how == f"How: cell 2, {view.lines(first)} become"
     lines = PROGRAM.splitlines() if form == "py" else cells[1].source.splitlines()[1:]
     assert lines[first["line"] - 1].startswith("for i in range(30000)")
     lines[first["line"] - 1 : first["end_line"]] = first["edit"].splitlines()

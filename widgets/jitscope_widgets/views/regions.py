@@ -31,12 +31,12 @@ def view(document: RegionsDocument) -> Iterator[Part]:
         yield Sentence(headline(document), "headline")
     if document["note"]:
         yield Sentence(clean(document["note"]), "note")
+    several = len({one["cell"] for one in found}) > 1
     if found:
-        several = len({one["cell"] for one in found}) > 1
         yield Table("Loops and stretches of array operations", _COLUMNS, tuple(_row(one, several) for one in found))
     for one in found:
         if one["verdict"] == "compile" and one["edit"] is not None:
-            yield _edit(one)
+            yield _edit(one, several)
 
 
 def headline(document: RegionsDocument) -> str:
@@ -52,7 +52,7 @@ def headline(document: RegionsDocument) -> str:
 
 def _row(one: Region, several: bool) -> Row:
     cells: tuple[Content, ...] = (
-        f"cell {one['cell']}, {lines(one)}" if several else lines(one),
+        _place(one, several),
         inline.strong(_SIGNS[one["verdict"]]) if one["verdict"] == "compile" else _SIGNS[one["verdict"]],
         *(
             "" if value is None else inline.seconds(value)
@@ -75,8 +75,13 @@ def lines(one: Region) -> str:
     return f"line {one['line']}" if one["line"] == one["end_line"] else f"lines {one['line']} to {one['end_line']}"
 
 
-def _edit(one: Region) -> Section:
+def _place(one: Region, several: bool) -> str:
+    return f"cell {one['cell']}, {lines(one)}" if several else lines(one)
+
+
+def _edit(one: Region, several: bool) -> Section:
+    where = _place(one, several)
     if "fix" in one:
-        return Section(f"How: {lines(one)}", (Edit(one["fix"]),), opened=True)
+        return Section(f"How: {where}", (Edit(one["fix"]),), opened=True)
     text = tuple(CodeLine(line) for line in clean_lines((one["edit"] or "").rstrip("\n")))
-    return Section(f"How: {lines(one)} become", (Code("The edit", text, "python"),), opened=True)
+    return Section(f"How: {where} become", (Code("The edit", text, "python"),), opened=True)
