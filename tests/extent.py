@@ -234,7 +234,7 @@ _ONE_IN = {
     "scope/observe/test_odd_programs": "test_every_instrument_says_something_or_why_not:4",
     "scope/regions/test_programs": "test_edits_keep_the_program:8",
     "widgets/test_without_jaxlib": "test_a_saved_document_is_shown_without_a_compiler:3",
-    "scope/advise/test_repair": "test_each_kind_is_offered_and_runs:2 test_masks_are_offered_for_arrays_of_their_own_rank:3",
+    "scope/advise/test_repair": "test_each_kind_is_offered_and_runs:2 test_masks_choose_along_the_first_axis_of_arrays_of_any_rank:3",
 }
 """Tests of many cases that take long, by their files, and of how many cases `make test` has one: the first, and so on. The others repeat
 it on other dtypes, functions or programs."""
