@@ -263,8 +263,8 @@ PRODUCTS_WITH_SMALL_MATRICES = Tuning(
 PRODUCTS_WITH_VECTORS = Tuning(
     "A product of a vector with a matrix of at most so many `elements` (in a loop: whose axes are no longer than `length in loops`), or of two matrices whose axes are "
     "no longer than 3, is a sum of products, written out (`ops/small_products.py`): XLA compiles a kernel of its own for each such product, however many are equal, and fuses nothing into it.",
-    "each is compiled in 1.2 to 1.4 ms, where it took 4 to 8: value and gradient of four layers of 16 and of 32 for one example are compiled in 0.55 of the time, and run in 1.04; 200 "
-    "steps of Runge and Kutta's with a matrix of 8 × 8: 0.71 of the time, the gradient of a recurrent network of 8: 0.66. Of 48 × 48: 1.2 of the time, in loops of 16 × 16: 1.1 to 2.3",
+    "each is compiled in 1.2 to 1.4 ms, where it took 4 to 8: value and gradient of four layers of 16 and of 32 for one example are compiled in 0.55 of the time (with 0.11.2 0.52), and run in 1.04; 200 "
+    "steps of Runge and Kutta's with a matrix of 8 × 8: 0.72 of the time (0.71), the gradient of a recurrent network of 8: 0.7 (0.68). Of 48 × 48: 1.2 of the time, in loops of 16 × 16: 1.1 to 2.3",
     "XLA compiles equal products once, and fuses with them",
     {"elements": 1024, "length in loops": 8},
 )
