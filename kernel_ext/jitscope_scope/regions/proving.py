@@ -143,7 +143,7 @@ def _proof(
     while len(passed) < 3 or (len(passed) < 25 and sum(p.wall for p in passed) < ENOUGH):
         again = snapshot(visit.values)
         names = {**names, **again}
-        with contextlib.redirect_stdout(io.StringIO()), states_kept():
+        with contextlib.redirect_stdout(io.StringIO()), states_kept(), _in_session(names, *around):
             watch = Stopwatch()
             exec(define, names)
             exec(call, names)
