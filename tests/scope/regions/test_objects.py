@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from jitscope_scope.regions import finding, pricing
+from jitscope_scope.regions import compiled, finding, pricing, proving
 from jitscope_scope.regions.cells import Cell
 from tests.scope.regions.programs import Program, parsed
 from tests.scope.regions.test_programs import applied, names_of, same, watched
@@ -280,3 +280,33 @@ def test_a_look_leaves_alone_what_functions_keep(call: str, monkeypatch: pytest.
         kept = [[*(c.cell_contents for c in n[f].__closure__ or ()), n[f].__defaults__] for n in (plain, looked)]
         assert repr(kept[0]) == repr(kept[1])
     assert plain["y"] == looked["y"]
+
+
+_READ_BY_A_FUNCTION = """
+import jitscope, jitscope.numpy as jnp
+class Net:
+    def __init__(self): self.w, self.m = [(jnp.ones(3), jnp.ones(1))], None
+    def __call__(self, ws): return sum(jnp.sin(w + b).sum() for w, b in ws)
+net = Net()
+def loss(ws): return net(ws) ** 2
+"""
+_IN_TURNS = """for i in range(40):
+    s, g = jitscope.value_and_grad(loss)(net.w)
+    if net.m is None:
+        net.m = [(jnp.zeros_like(w), jnp.zeros_like(b)) for w, b in g]
+    net.m = [(0.9 * m + w, 0.9 * n + b) for (m, n), (w, b) in zip(net.m, g)]
+    net.w = [(w - 0.01 * m, b - 0.01 * n) for (w, b), (m, n) in zip(net.w, net.m)]
+"""
+
+
+def test_what_is_timed_is_the_compiled_form(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a function, too, that reads from the session what the region changes."""
+    calls: list[object] = []
+    call = compiled.Compiled.__call__
+    monkeypatch.setattr(compiled.Compiled, "__call__", lambda *args: calls.append(None) or call(*args))
+    timed: list[int] = []
+    of_one = proving.of_one
+    monkeypatch.setattr(proving, "of_one", lambda runs: timed.append(len(calls) - len(runs)) or of_one(runs))
+    regions, _ = watched(Program("read by a function", _READ_BY_A_FUNCTION, _IN_TURNS, "", 0), monkeypatch)
+    assert [r.verdict for r in regions if r.cell == 2] == ["compile"]
+    assert timed == [1]  # one call before those that were timed
