@@ -53,6 +53,8 @@ class _Trial:
     proof: Proof | None = None
     cut: Cut | None = None
     text: str | None = None
+    lost: bool = False
+    """Whether its cell took longer with the edit, when both were run whole as often as is known."""
     draws: tuple[int, ...] = ()
     """Lines whose random numbers Python draws before the loop."""
 
@@ -344,6 +346,7 @@ class Watch:
             if after < pricing.MARGIN * before:
                 kept.append(t)
             else:
+                t.lost = after >= before
                 t.text = (
                     f"run whole in {pricing.times(t.runs)}, the plain cell took {pricing.seconds(before)} and the edited one "
                     f"{pricing.seconds(after)}, compiling included"
@@ -426,7 +429,7 @@ class Watch:
                 + f"compiling alone takes more than {least} (an estimate, not tried)",
             )
         _, compiled, compile_s = self._price(t)
-        even = pricing.break_even(t.eager_s, compiled, compile_s)
+        even = None if t.lost else pricing.break_even(t.eager_s, compiled, compile_s)
         base = replace(
             base,
             compiled_s=compiled,

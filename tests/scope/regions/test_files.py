@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from jitscope_kernel.cli import main
-from jitscope_scope.regions import Cell, cells_of, of_file, pricing
+from jitscope_scope.regions import Cell, cells_of, finding, of_file, pricing
 from jitscope_scope.regions.cells import read
 from jitscope_scope.regions.compiled import Compiled
 from jitscope_scope.regions.finding import Watch
@@ -100,6 +101,19 @@ def test_json(form: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> N
         np.asarray(edited["x"]), np.asarray(plain["x"]), rtol=1e-12, atol=2 * first["same"]["max_abs"] + 1e-15
     )
     assert edited["i"] == plain["i"]
+
+
+def test_what_takes_longer_when_run_whole_is_not_paid_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    run_whole = finding.replay
+    slow = lambda found: replace(found, edited_s=[2 * s for s in found.plain_s])
+    monkeypatch.setattr(finding, "replay", lambda *args: slow(run_whole(*args)))
+    watch = Watch({"__name__": "__main__"})
+    for cell in cells_of(PROGRAM):
+        watch.run(cell)
+    watch.let_go()
+    first = watch.regions()[0]
+    assert first.verdict == "not worth it" and first.reason.startswith("run whole")
+    assert first.break_even_runs is None
 
 
 OBJECTS = """# %%
