@@ -156,10 +156,15 @@ class Array(Operators):
         if capturing() is not None:
             return iter(constant_atom(self))
         stays = not one_device() and self.committed and self.is_fully_replicated  # other rows go by the host, as in JAX
-        if stays or isinstance(self.aval.dtype, dtypes.ExtendedDType):
+        keys = isinstance(self.aval.dtype, dtypes.ExtendedDType)
+        told_apart = keys and (not one_device() or settings().debug_key_reuse or settings().sharp_bits)
+        if stays or told_apart or config.guarding:
             return (self.__getitem__(i) for i in range(self.aval.shape[0]))  # pyright: ignore[reportReturnType]
         weak = self.aval.weak_type
-        return (array_from_numpy(np.asarray(row), weak) for row in np.asarray(self))  # pyright: ignore[reportReturnType]
+        if not keys:
+            return (array_from_numpy(np.asarray(row), weak) for row in np.asarray(self))  # pyright: ignore[reportReturnType]
+        one, words = self.aval.update(shape=self.aval.shape[1:]), np.asarray(Array(self.buf, physical(self.aval)))
+        return (Array(array_from_numpy(row).buf, one) for row in words)  # pyright: ignore[reportReturnType]
 
     @property
     def __jax_array__(self) -> Any:

@@ -147,7 +147,12 @@ def test_keys_compare_iterate_copy_and_print() -> None:
     half = random.wrap_key_data(jnp.array([[1, 2], [1, 3], [4, 2]], "uint32"))
     assert (half == half[0]).tolist() == [True, False, False] and (half != half[0]).tolist() == [False, True, True]
     assert jnp.array_equal(KEYS, KEYS) and not jnp.array_equal(KEYS, KEYS[::-1])
-    assert len(KEYS) == 4 and all(k.shape == () for k in KEYS)
+    assert len(KEYS) == 4 and all(k.shape == () and k.dtype is KEYS.dtype for k in KEYS)
+    assert [words(k).tolist() for k in KEYS] == WORDS.tolist() and [words(k).tolist() for (k,) in [KEYS[1:2]]] == [
+        [*WORDS[1]]
+    ]
+    with jx.transfer_guard("disallow"):  # nothing is moved
+        assert len([*KEYS, *jnp.arange(3)]) == 7
     for again in (pickle.loads(pickle.dumps(KEYS)), copy.deepcopy(KEYS), copy.copy(KEYS), jx.device_get(KEYS)):
         assert again.dtype is KEYS.dtype and (words(again) == WORDS).all()
     assert repr(KEYS).startswith("Array((4,), dtype=key<fry>) overlaying:") and KEYS.nbytes == 32 and KEYS.itemsize == 8
