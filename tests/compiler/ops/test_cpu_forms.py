@@ -22,6 +22,7 @@ from jitscope.xla.cpu_tuning import (
     RUNNING_BY_ELEMENTS,
     RUNNING_BY_ROWS,
     SMALL_BATCHED_PRODUCTS,
+    Tuning,
 )
 from tests.compiler.with_rules import with_and_without
 from tests.extent import examples
@@ -284,6 +285,25 @@ def test_small_products_are_within_rounding(
         np.testing.assert_allclose(one, other, rtol=1e4 * eps, atol=1e3 * eps * float(np.abs(other).max()))
 
 
+def _within_rounding(rule: Tuning, formula: str, sizes_of: dict[str, int], dtype: str, seed: int) -> None:
+    """A product, contracted along k, and its gradients with and without a rule."""
+    random = np.random.default_rng(seed)
+    left, right = formula.split("->")[0].split(",")
+    x, y = (random.standard_normal([sizes_of[a] for a in axes]).astype(dtype) for axes in (left, right))
+
+    def everything(x: Any, y: Any) -> Any:
+        out, back = jx.vjp(lambda x, y: jnp.einsum(formula, x, y), x, y)
+        return out, *back(out)
+
+    with jx.enable_x64(dtype == "float64"):
+        (got, *gradients), (plain, *others), differ = with_and_without([rule], everything, x, y)
+    assert differ and got.dtype == plain.dtype and got.shape == plain.shape
+    eps, magnitude = float(np.finfo(dtype).eps), np.einsum(formula, np.abs(x), np.abs(y))
+    assert np.all(np.abs(got - np.einsum(formula, x, y)) <= 2 * sizes_of["k"] * eps * magnitude)
+    for one, other in zip(gradients, others, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e4 * eps, atol=1e3 * eps * float(np.abs(other).max()))
+
+
 @settings(max_examples=examples(15), phases=AS_THEY_ARE, deadline=None)
 @given(
     st.sampled_from(["nk,kj->nj", "nk,jk->nj", "jk,nk->jn", "kj,nk->jn", "jk,nk->nj"]),
@@ -297,21 +317,7 @@ def test_vectors_times_a_small_matrix(
 ) -> None:
     sizes_of = {**dict(zip("kj", sizes)), "n": 2100, "m": 3}
     formula = formula.replace("n", "mn") if several else formula
-    random = np.random.default_rng(seed)
-    left, right = formula.split("->")[0].split(",")
-    x, y = (random.standard_normal([sizes_of[a] for a in axes]).astype(dtype) for axes in (left, right))
-
-    def everything(x: Any, y: Any) -> Any:
-        out, back = jx.vjp(lambda x, y: jnp.einsum(formula, x, y), x, y)
-        return out, *back(out)
-
-    with jx.enable_x64(dtype == "float64"):
-        (got, *gradients), (plain, *others), differ = with_and_without([PRODUCTS_WITH_SMALL_MATRICES], everything, x, y)
-    assert differ and got.dtype == plain.dtype and got.shape == plain.shape
-    eps, magnitude = float(np.finfo(dtype).eps), np.einsum(formula, np.abs(x), np.abs(y))
-    assert np.all(np.abs(got - np.einsum(formula, x, y)) <= 2 * sizes[0] * eps * magnitude)
-    for one, other in zip(gradients, others, strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e4 * eps, atol=1e3 * eps * float(np.abs(other).max()))
+    _within_rounding(PRODUCTS_WITH_SMALL_MATRICES, formula, sizes_of, dtype, seed)
 
 
 @pytest.mark.parametrize(
@@ -341,21 +347,8 @@ def test_other_products_stay_products(shape: tuple[int, ...]) -> None:
     st.integers(0, 2**31),
 )
 def test_a_small_matrix_times_a_vector(formula: str, sizes: tuple[int, int], dtype: str, seed: int) -> None:
-    sizes_of, random = {**dict(zip("kj", sizes)), "i": 1}, np.random.default_rng(seed)
-    left, right = formula.split("->")[0].split(",")
-    x, y = (random.standard_normal([sizes_of[a] for a in axes]).astype(dtype) for axes in (left, right))
-
-    def everything(x: Any, y: Any) -> Any:
-        out, back = jx.vjp(lambda x, y: jnp.einsum(formula, x, y), x, y)
-        return out, *back(out)
-
-    with jx.enable_x64(dtype == "float64"):
-        (got, *gradients), (plain, *others), differ = with_and_without([PRODUCTS_WITH_VECTORS], everything, x, y)
-    assert differ and got.dtype == plain.dtype and got.shape == plain.shape
-    eps, magnitude = float(np.finfo(dtype).eps), np.einsum(formula, np.abs(x), np.abs(y))
-    assert np.all(np.abs(got - np.einsum(formula, x, y)) <= 2 * sizes[0] * eps * magnitude)
-    for one, other in zip(gradients, others, strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e4 * eps, atol=1e3 * eps * float(np.abs(other).max()))
+    sizes_of = {**dict(zip("kj", sizes)), "i": 1}
+    _within_rounding(PRODUCTS_WITH_VECTORS, formula, sizes_of, dtype, seed)
 
 
 def test_tiny_matrices_and_vectors_in_loops() -> None:
