@@ -51,12 +51,13 @@ def _names_at(where: source.Position | None) -> dict[str, object]:
     return {}
 
 
-FLAG = "if the argument is a flag, make it static"
-OF_ITS_OWN = "pass it as an argument of its own that is static"
+MAKE_STATIC = "make the argument it stems from static"
+_FLAG = "if the argument is a flag, make it static"
+_OF_ITS_OWN = "pass it as an argument of its own that is static"
 _PART = re.compile(r"argument [A-Za-z_]\w*[.\[]")
 CHOOSE = (
     "jnp.where(condition, a, b) chooses between values, lax.cond between computations; & | ~ stand for and/or/not; "
-    f"{FLAG} (static_argnames=...)"
+    f"{_FLAG} (static_argnames=...)"
 )
 
 
@@ -65,9 +66,7 @@ def conversion_message(tracer: Tracer, wanted: str, advice: str, asked: str = "n
     if argument := argument_of(tracer):
         advice = advice.replace("static_argnames=...", f"static_argnames={argument!r}")
     elif _PART.match(tracer.origin()):
-        advice = advice.replace("make the argument it stems from static", OF_ITS_OWN).replace(
-            FLAG, f"if it is a flag, {OF_ITS_OWN}"
-        )
+        advice = advice.replace(MAKE_STATIC, _OF_ITS_OWN).replace(_FLAG, f"if it is a flag, {_OF_ITS_OWN}")
     who = "NumPy" if asked == "array" else "Python"
     what = f"{who} needs {'to know ' if asked == 'bool' else ''}{wanted}, but {tracer.refusal}."
     return message_here(what, advice, asked, f"the value is {tracer.description()}")

@@ -25,6 +25,7 @@ from .errors import (
 from .jax_values import asked_by_jax, is_operator, refuse_tracer_to_jax
 from .messages import (
     CHOOSE,
+    MAKE_STATIC,
     ambiguous_message,
     asking_line,
     conversion_message,
@@ -263,7 +264,7 @@ class Tracer(Operators, PlaceUnknown):
 
 
 _STATIC = (
-    "keep the computation in jitscope.numpy, or make the argument it stems from static (static_argnames=...), "
+    f"keep the computation in jitscope.numpy, or {MAKE_STATIC} (static_argnames=...), "
     "so that each value gets its own program"
 )
 
