@@ -12,6 +12,7 @@ import jitscope
 import jitscope_widgets
 from jitscope_widgets import validate
 from jitscope_widgets.documents.trace import TraceDocument
+from tests.scope.observe.test_stepping import Pair
 
 
 def square(v: Any) -> Any:
@@ -47,20 +48,8 @@ def test_the_tape_is_the_jaxpr(jitted: bool) -> None:
     assert document["calls"][0]["skipped"][0]["why"] == "not taken"
 
 
-@jax.tree_util.register_pytree_node_class
-class Pair:
-    def __init__(self, a: Any, b: Any) -> None:
-        self.a, self.b = a, b
-
-    def tree_flatten(self) -> tuple[Any, None]:
-        return (self.a, self.b), None
-
-    @classmethod
-    def tree_unflatten(cls, _aux: None, children: Any) -> Pair:
-        return cls(*children)
-
-
 def test_what_takes_trees_apart_and_rebuilds_them_is_no_step() -> None:
+    jax.tree_util.register_pytree_node_class(Pair)
     document = stepped(lambda p: jax.tree.map(square, Pair(p.b, p.a)).a, Pair(1.0, 2.0))
     assert [call["depth"] for call in document["calls"]] == [0, 1, 1, 1]  # __init__, square, square
 
